@@ -1,0 +1,108 @@
+"""Every number that mailgate promises or relies on, named once, with the reason for it.
+
+Sizes are octets unless the name says otherwise; times are seconds. Numbers that an operator can change live in
+`settings.py`; their defaults and ranges are here.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+KIB: Final = 1024
+MIB: Final = 1024 * KIB
+
+# --- what one IMAP response may cost (R14: bounded in length, number, size and nesting) -------------------------
+
+MAX_LINE: Final = 512 * KIB
+"""One line without its literals. A SEARCH answer for the widest window (40,000 UIDs of up to ten digits) fits."""
+MAX_LITERAL: Final = 64 * MIB
+"""Largest literal a server may announce: some servers answer a partial fetch with the whole message."""
+MAX_NESTING: Final = 64
+"""Depth of parenthesised lists. BODYSTRUCTURE of a message at our own MIME depth limit needs far less."""
+MAX_RESPONSES: Final = 20_000
+"""Untagged responses to one command."""
+MAX_RESPONSE_BYTES: Final = 96 * MIB
+"""All octets received for one command, discarded ones included."""
+
+# --- searching --------------------------------------------------------------------------------------------------
+
+SEARCH_LIMIT_DEFAULT: Final = 25
+SEARCH_LIMIT_MAX: Final = 100
+SCAN_UIDS_DEFAULT: Final = 1000
+SCAN_UIDS_MAX: Final = 40_000
+"""Widest window, also after widening over empty stretches: its answer still fits `MAX_LINE`."""
+SEARCH_BUDGET_DEFAULT: Final = 5.0
+SEARCH_BUDGET_MAX: Final = 60.0
+SEARCH_TERM_MAX: Final = 512
+"""Octets of one search term in UTF-8; servers are only known to be reliable well below their line limits."""
+SUMMARY_HEADER_BYTES: Final = 32 * KIB
+"""Header octets fetched for one row of a search page."""
+
+# --- folders ----------------------------------------------------------------------------------------------------
+
+FOLDERS_MAX: Final = 2000
+FOLDER_NAME_MAX: Final = 1000
+"""Octets of a folder name on the wire; longer ones are refused before anything is sent."""
+STATUS_MAX: Final = 200
+"""STATUS commands in one call where the server lacks LIST-STATUS."""
+
+# --- reading a message ------------------------------------------------------------------------------------------
+
+SOURCE_BYTES_MAX: Final = 5 * MIB
+"""Raw source examined per message."""
+TEXT_BYTES_MAX: Final = 256 * KIB
+"""Extracted text kept per message, octets of UTF-8."""
+READ_CHARS_DEFAULT: Final = 32_768
+READ_CHARS_MAX: Final = 262_144
+MIME_DEPTH_MAX: Final = 12
+MIME_PARTS_MAX: Final = 100
+HEADER_BYTES_MAX: Final = 256 * KIB
+"""One header block; what follows is treated as cut."""
+HEADER_FIELDS_MAX: Final = 1000
+HEADER_VALUE_CHARS_MAX: Final = 4000
+"""Characters of one decoded header value in a result (a References chain fits; a bomb does not)."""
+ADDRESSES_MAX: Final = 200
+"""Addresses of one header field in a result."""
+FILENAME_CHARS_MAX: Final = 200
+PARSE_SECONDS: Final = 10.0
+"""Wall clock for parsing one message off the event loop."""
+
+HTML_BYTES_MAX: Final = 1 * MIB
+HTML_TOKEN_BYTES_MAX: Final = 64 * KIB
+HTML_TOKENS_MAX: Final = 20_000
+HTML_OPEN_ELEMENTS_MAX: Final = 128
+
+ATTACHMENT_BYTES_MAX: Final = 2 * MIB
+"""Decoded octets of one attachment handed to a caller."""
+
+# --- the mail server --------------------------------------------------------------------------------------------
+
+IMAP_CONNECTIONS_DEFAULT: Final = 2
+IMAP_CONNECTIONS_MAX: Final = 10
+"""Providers cap simultaneous connections at ten to fifteen for all of an owner's clients together."""
+CONNECTION_IDLE_SECONDS: Final = 60.0
+"""A pooled connection unused for longer is closed, not used: well below RFC 9051's 30 minutes (5.4)."""
+CONNECTION_TRUSTED_SECONDS: Final = 5.0
+"""A pooled connection used more recently than this is used without asking it first."""
+LIVENESS_SECONDS: Final = 1.0
+"""How long a pooled connection may take to answer the NOOP that asks whether it still lives."""
+QUEUE_SECONDS: Final = 10.0
+"""How long a call waits for a free connection before it is told `upstream_busy`."""
+CONNECT_SECONDS: Final = 10.0
+UPSTREAM_TIMEOUT_DEFAULT: Final = 30.0
+UPSTREAM_TIMEOUT_MAX: Final = 300.0
+
+# --- the endpoint -----------------------------------------------------------------------------------------------
+
+REQUEST_BYTES_DEFAULT: Final = 8 * MIB
+"""Admits the largest legal composition: 3 MiB of attachments in base64 and 1 MiB of escaped text."""
+RESULT_BYTES_DEFAULT: Final = 4 * MIB
+"""Below the 4.5 MB that the strictest serverless host returns."""
+JSON_DEPTH_MAX: Final = 32
+"""Nesting of a request body; the deepest legal call needs 5."""
+
+# --- sending ----------------------------------------------------------------------------------------------------
+
+SEND_DEADLINE_DEFAULT: Final = 120.0
+SEND_DEADLINE_MAX: Final = 900.0
+STORE_SECONDS: Final = 5.0

@@ -1,0 +1,1 @@
+"""The read tools, one file each. They are lent folders that have no writing method."""

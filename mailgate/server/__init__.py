@@ -1,0 +1,1 @@
+"""The surface: the only rooms that know MCP, HTTP and pydantic."""
