@@ -96,8 +96,12 @@ UPSTREAM_TIMEOUT_MAX: Final = 300.0
 
 REQUEST_BYTES_DEFAULT: Final = 8 * MIB
 """Admits the largest legal composition: 3 MiB of attachments in base64 and 1 MiB of escaped text."""
+REQUEST_BYTES_MIN: Final = 1 * KIB
+REQUEST_BYTES_MAX: Final = 64 * MIB
 RESULT_BYTES_DEFAULT: Final = 4 * MIB
 """Below the 4.5 MB that the strictest serverless host returns."""
+RESULT_BYTES_MIN: Final = 4 * KIB
+RESULT_BYTES_MAX: Final = 64 * MIB
 JSON_DEPTH_MAX: Final = 32
 """Nesting of a request body; the deepest legal call needs 5."""
 
@@ -105,4 +109,6 @@ JSON_DEPTH_MAX: Final = 32
 
 SEND_DEADLINE_DEFAULT: Final = 120.0
 SEND_DEADLINE_MAX: Final = 900.0
+SEND_LIMIT_MAX: Final = 10_000
+"""Largest hourly cap that can be set; providers stop a mailbox long before."""
 STORE_SECONDS: Final = 5.0

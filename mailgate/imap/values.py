@@ -63,7 +63,8 @@ class FolderName:
             raise ValueError("a folder name holds control characters")
         if len(self.text.encode()) > FOLDER_NAME_MAX:
             raise ValueError("a folder name is too long")
-        if self.text.upper() == "INBOX" and self.text != "INBOX":
+        # ASCII case alone: "\u0131nbox" in upper case is INBOX too, and another folder.
+        if self.text.isascii() and self.text.upper() == "INBOX" and self.text != "INBOX":
             object.__setattr__(self, "text", "INBOX")
 
     def __str__(self) -> str:

@@ -1,0 +1,195 @@
+"""From a frame to values: atoms, strings, NIL and lists (RFC 9051, 4).
+
+Tolerant where servers are known to be careless and nothing is lost by it: stray spaces, octets above 127 and bare
+line feeds inside quoted strings. Iterative, and every octet is matched once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import Enum
+from typing import Self, TypeAlias, Union
+
+from mailgate.imap.framing import Literal
+from mailgate.limits import MAX_NESTING
+
+
+class TokenError(ValueError):
+    """The text does not follow the grammar. The sentence holds no octet of it."""
+
+
+class Atom(bytes):
+    """An unquoted word: a name, a number, a flag, or a `BODY[...]<n>` item as a whole."""
+
+
+class String(bytes):
+    """A quoted string without its quotes and escapes, or a literal. `truncated`: only a prefix was kept."""
+
+    truncated: bool = False
+
+    @classmethod
+    def of(cls, literal: Literal) -> Self:
+        """The string that a literal carries."""
+        string = cls(literal.data)
+        string.truncated = literal.truncated
+        return string
+
+
+Value: TypeAlias = Union[Atom, String, "list[Value]", None]
+"""`None` is NIL."""
+
+# quoted          = DQUOTE *QUOTED-CHAR DQUOTE
+# QUOTED-CHAR     = <any TEXT-CHAR except quoted-specials> / "\" quoted-specials / UTF8-2 / UTF8-3 / UTF8-4
+# section         = "[" [section-spec] "]"
+# section-spec    = section-msgtext / (section-part ["." section-text])
+# section-msgtext = "HEADER" / "HEADER.FIELDS" [".NOT"] SP header-list / "TEXT"       (RFC 9051, 9)
+# Quantifiers are possessive: a part that fails is never tried again from the middle.
+_CHARS = rb'(?:[^"\\]++|\\.)*+'
+_TOKEN = re.compile(
+    rb"[ \t]*+(?:"
+    rb"(?P<OPEN>\()|(?P<CLOSE>\))"
+    rb'|"(?P<QUOTED>' + _CHARS + rb')"'
+    rb"|(?P<SECTION>(?i:BODY(?:\.PEEK)?|BINARY(?:\.PEEK|\.SIZE)?)"
+    rb'\[(?:[^\]"]++|"' + _CHARS + rb'")*+\](?:<[0-9.]++>)?)'
+    rb'|(?P<BROKEN>"|(?i:BODY|BINARY)[.A-Za-z]*+\[)'
+    rb"|(?P<ATOM>[^ \t()]++)"
+    rb")",
+    re.DOTALL,
+)
+_SPACES = re.compile(rb"[ \t]*+")
+_ESCAPE = re.compile(rb"\\(.)", re.DOTALL)
+
+
+class _Mark(Enum):
+    OPEN = "("
+    CLOSE = ")"
+    END = "end"
+
+
+class TokenReader:
+    """Reads values one after the other from the segments of a frame, from octet `start` of the first one."""
+
+    def __init__(self, segments: Sequence[bytes | Literal], start: int = 0, *, max_nesting: int = MAX_NESTING) -> None:
+        self._segments = segments
+        self._index = 0
+        self._position = start
+        self._max_nesting = max_nesting
+
+    def value(self) -> Value:
+        """The next value, whole. Raises `TokenError` at the end, at a stray `)`, and past the nesting bound."""
+        stack: list[list[Value]] = []
+        while True:
+            token = self._next()
+            if token is _Mark.OPEN:
+                if len(stack) == self._max_nesting:
+                    raise TokenError("lists are nested too deeply")
+                stack.append([])
+                continue
+            if token is _Mark.CLOSE and stack:
+                value: Value = stack.pop()
+            elif isinstance(token, _Mark):
+                raise TokenError("a value is missing")
+            else:
+                value = token
+            if not stack:
+                return value
+            stack[-1].append(value)
+
+    def values(self) -> list[Value]:
+        """All values up to the end."""
+        values = []
+        while not self.at_end():
+            values.append(self.value())
+        return values
+
+    def opens(self) -> bool:
+        """Step into a list, if one begins here."""
+        return self._skip(_Mark.OPEN)
+
+    def closes(self) -> bool:
+        """Step out of a list, if it ends here."""
+        return self._skip(_Mark.CLOSE)
+
+    def begins_string(self) -> bool:
+        """Whether a quoted string or a literal comes next."""
+        segment = self._segments[self._index] if self._index < len(self._segments) else b""
+        if isinstance(segment, Literal):
+            return True
+        rest = _SPACES.match(segment, self._position)
+        position = rest.end() if rest else self._position
+        if position == len(segment):
+            return self._index + 1 < len(self._segments)
+        return segment.startswith(b'"', position)
+
+    def at_end(self) -> bool:
+        """Whether nothing but spaces is left."""
+        return self._skip(_Mark.END)
+
+    def rest(self) -> bytes:
+        """The octets that are left, one separating space taken off; `TokenError` when a literal is among them."""
+        if len(self._segments) - self._index > 1:
+            raise TokenError("a literal is out of place")
+        text = self._segments[self._index] if self._index < len(self._segments) else b""
+        if isinstance(text, Literal):
+            raise TokenError("a literal is out of place")
+        rest, self._index = text[self._position :], len(self._segments)
+        return rest.removeprefix(b" ")
+
+    def _skip(self, wanted: _Mark) -> bool:
+        index, position = self._index, self._position
+        segment = self._segments[index] if index < len(self._segments) else b""
+        if isinstance(segment, Literal):
+            return False
+        if self._next_mark() is wanted:
+            return True
+        self._index, self._position = index, position
+        return False
+
+    def _next_mark(self) -> Atom | String | _Mark | None:
+        """As `_next`, but what is no mark may be broken: whoever reads the value is told then."""
+        try:
+            return self._next()
+        except TokenError:
+            return None
+
+    def _next(self) -> Atom | String | _Mark | None:
+        while self._index < len(self._segments):
+            segment = self._segments[self._index]
+            if isinstance(segment, Literal):
+                self._advance()
+                return String.of(segment)
+            match = _TOKEN.match(segment, self._position)
+            if match is not None:
+                self._position = match.end()
+                return _token(match)
+            self._advance()
+        return _Mark.END
+
+    def _advance(self) -> None:
+        self._index += 1
+        self._position = 0
+
+
+def _token(match: re.Match[bytes]) -> Atom | String | _Mark | None:
+    group = match.lastgroup or ""
+    if group in ("OPEN", "CLOSE"):
+        return _Mark[group]
+    text = match[group]
+    if group == "QUOTED":
+        return String(_ESCAPE.sub(rb"\1", text) if b"\\" in text else text)
+    if group == "BROKEN":
+        raise TokenError("a quoted string or a section has no end")
+    return None if text.upper() == b"NIL" else Atom(text)
+
+
+def quote(text: bytes) -> bytes:
+    """`quoted`; `ValueError` unless all is printable ASCII, for the rest needs a literal (RFC 9051, 4.3)."""
+    if not is_quotable(text):
+        raise ValueError("only printable ASCII can be quoted")
+    return b'"' + text.replace(b"\\", b"\\\\").replace(b'"', b'\\"') + b'"'
+
+
+def is_quotable(text: bytes) -> bool:
+    """Whether a quoted string carries this text on every server."""
+    return all(0x20 <= octet <= 0x7E for octet in text)

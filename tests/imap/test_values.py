@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from mailgate.imap.values import (
+    INBOX,
+    FolderName,
+    MessageRef,
+    ModSeq,
+    ScanWindow,
+    SpecialUse,
+    SystemFlag,
+    Uid,
+    UidValidity,
+    canonical_flag,
+)
+from mailgate.limits import FOLDER_NAME_MAX
+
+MAXIMA = [(Uid, 2**32 - 1), (UidValidity, 2**32 - 1), (ModSeq, 2**63 - 1)]
+
+
+@pytest.mark.parametrize(("kind", "maximum"), MAXIMA)
+def test_numbers_keep_to_the_range_of_the_standard(kind: type[Uid], maximum: int) -> None:
+    assert kind(1) == 1
+    assert kind(maximum) == maximum
+    assert isinstance(kind(1), kind)
+    for wrong in (0, -1, maximum + 1):
+        with pytest.raises(ValueError, match="out of range"):
+            kind(wrong)
+
+
+@pytest.mark.parametrize(("kind", "maximum"), MAXIMA)
+@pytest.mark.parametrize("wrong", [True, "5", 5.0, None])
+def test_only_an_integer_is_a_number(kind: type[Uid], maximum: int, wrong: object) -> None:
+    with pytest.raises(TypeError, match="takes an integer"):
+        kind(wrong)  # type: ignore[arg-type]
+
+
+def test_a_mod_sequence_is_exact_beyond_what_json_numbers_hold() -> None:
+    assert str(ModSeq(9007199254740993)) == "9007199254740993"
+
+
+@pytest.mark.parametrize("text", ["a", " a ", "a/b", "Entwürfe", "\U0001f4ec", "a\u200bb", "x" * FOLDER_NAME_MAX])
+def test_a_folder_name_is_kept_letter_for_letter(text: str) -> None:
+    assert FolderName(text).text == text
+    assert str(FolderName(text)) == text
+
+
+@pytest.mark.parametrize("text", ["inbox", "INBOX", "InBoX"])
+def test_inbox_in_any_case_is_inbox(text: str) -> None:
+    assert FolderName(text) == INBOX
+    assert hash(FolderName(text)) == hash(INBOX)
+
+
+@pytest.mark.parametrize("text", ["\u0131nbox", "inbox/a", "inbox "])
+def test_what_only_resembles_inbox_is_another_folder(text: str) -> None:
+    assert FolderName(text) != INBOX
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "a\rb", "a\nb", "a\0b", "\t", "\x7f", "\x85", "\u2028", "\u2029", "\ud800", "é" * 501],
+)
+def test_what_cannot_be_a_folder_name_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="folder name"):
+        FolderName(text)
+
+
+def test_a_reference_is_the_three_together() -> None:
+    reference = MessageRef(INBOX, UidValidity(1), Uid(2))
+    assert reference == MessageRef(FolderName("inbox"), UidValidity(1), Uid(2))
+    assert reference != MessageRef(INBOX, UidValidity(2), Uid(2))
+    with pytest.raises(FrozenInstanceError):
+        reference.uid = Uid(3)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("\\seen", "\\Seen"), ("\\FLAGGED", "\\Flagged"), ("\\Draft", "\\Draft"), ("Seen", "Seen"), ("$junk", "$junk")],
+)
+def test_system_flags_compare_without_case_and_keywords_stay(text: str, expected: str) -> None:
+    assert canonical_flag(text) == expected
+
+
+def test_every_system_flag_is_its_own_canonical_form() -> None:
+    assert [canonical_flag(flag.value) for flag in SystemFlag] == list(SystemFlag)
+
+
+def test_roles_are_those_of_the_contract() -> None:
+    assert {role.value for role in SpecialUse} == set("inbox drafts sent trash junk archive all flagged".split())
+
+
+def test_a_window_holds_both_ends() -> None:
+    window = ScanWindow(Uid(5), Uid(9))
+    assert len(window) == 5
+    assert [uid for uid in range(1, 12) if uid in window] == [5, 6, 7, 8, 9]
+    assert len(ScanWindow(Uid(1), Uid(2**32 - 1))) == 2**32 - 1
+
+
+def test_a_window_never_runs_downwards() -> None:
+    with pytest.raises(ValueError, match="upwards"):
+        ScanWindow(Uid(9), Uid(5))
