@@ -1,0 +1,319 @@
+"""One connection to the IMAP server, on aioimaplib's protocol class with a receive path of mailgate's own.
+
+Taken from aioimaplib: the protocol that asyncio connects, and its tags. Replaced: everything about receiving, sending,
+time-outs and failure, because upstream's parser changes values, loses responses and has no bounds
+(docs/decisions names each case; tests/imap/test_aioimaplib_seam.py pins what is relied on).
+
+The rule for failure is one: a connection in doubt is aborted and never used again. In doubt means a time-out, a
+cancellation, a tag nobody waits for, a tagged line that cannot be read, a passed bound, BYE, or a lost connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import ssl
+
+from aioimaplib.aioimaplib import IMAP4ClientProtocol
+
+from mailgate.errors import (
+    OutcomeUnknown,
+    UpstreamError,
+    UpstreamProtocolError,
+    UpstreamTimeout,
+    UpstreamUnavailable,
+)
+from mailgate.imap import commands
+from mailgate.imap.capabilities import CapabilitySet
+from mailgate.imap.commands import Command, CommandKind
+from mailgate.imap.endpoint import ImapEndpoint, Security
+from mailgate.imap.exchange import CommandResult, Exchange
+from mailgate.imap.framing import Frame, FramingError, ResponseFramer
+from mailgate.imap.responses import Condition, Continuation, Malformed, Response, Status, Tagged, parse_response
+from mailgate.imap.tls import tls_failure
+from mailgate.limits import LIVENESS_SECONDS
+
+# aioimaplib logs every octet it sees at DEBUG and a password at ERROR (a tag mismatch during LOGIN). None of its
+# logging code is reached any more; a filter stays on a logger whatever level or handlers are configured later.
+for _name in ("aioimaplib", "aioimaplib.aioimaplib"):
+    logging.getLogger(_name).addFilter(lambda record: False)
+
+
+class _Protocol(IMAP4ClientProtocol):  # type: ignore[misc]
+    """aioimaplib's protocol with everything behind `connection_made` and `new_tag` replaced."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop)
+        self.framer = ResponseFramer()
+        self.greeting: asyncio.Future[Response | None] = loop.create_future()
+        self.lost: asyncio.Future[None] = loop.create_future()
+        self.exchange: Exchange | None = None
+        self.failure: UpstreamError | None = None
+        self.answered = False
+        self.sealed = False
+        """After the OK to STARTTLS nothing may come before TLS: it was not sent by the server we will verify."""
+
+    def data_received(self, data: bytes) -> None:
+        """Frame, parse and hand on; whatever goes wrong here ends the connection, never the loop."""
+        if self.failure is not None:
+            return
+        try:
+            self._receive(data)
+        except FramingError:
+            self.fail(UpstreamProtocolError())
+        except Exception:
+            # An exception that left here would be logged by asyncio together with what it was about.
+            self.fail(UpstreamProtocolError())
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wake whoever waits."""
+        self.fail(UpstreamUnavailable("The mail server closed the connection."))
+        if not self.lost.done():
+            self.lost.set_result(None)
+
+    def _receive(self, data: bytes) -> None:
+        self.framer.feed(data)
+        while self.failure is None and (frame := self.framer.next_frame()) is not None:
+            if self.sealed:
+                break
+            response = parse_response(frame)
+            if isinstance(response, Malformed) and not _is_untagged(frame):
+                # Perhaps the end of the command in flight; one lost row can be lived with, a lost end cannot.
+                raise FramingError("a line that is no untagged response cannot be read")
+            self._accept(response)
+        if self.sealed and (frame is not None or self.framer.pending):
+            # RFC 9051, 6.2.1: no octets of the clear-text session may be taken for ones of the TLS session.
+            self.fail(UpstreamProtocolError("The mail server sent data between STARTTLS and TLS."))
+
+    def _accept(self, response: Response) -> None:
+        if not self.greeting.done():
+            self.greeting.set_result(response)
+            return
+        match response:
+            case Tagged():
+                self._accept_tagged(response)
+            case Continuation():
+                if self.exchange is None or not self.exchange.proceed(True):
+                    self.fail(UpstreamProtocolError())
+            case Condition(status=Status.BYE):
+                self._accept_bye(response)
+            case _ if self.exchange is not None:
+                self.answered = True
+                self.exchange.add(response)
+            case _:
+                pass  # news between commands; every lending asks anew
+
+    def _accept_tagged(self, tagged: Tagged) -> None:
+        exchange = self.exchange
+        if exchange is None or tagged.tag != exchange.tag or exchange.tagged.done():
+            self.fail(UpstreamProtocolError("The mail server answered a command that was not sent."))
+            return
+        self.answered = True
+        self.sealed = exchange.command.kind is CommandKind.STARTTLS and tagged.status is Status.OK
+        if self.sealed:
+            self.transport.pause_reading()
+        exchange.end(tagged)
+
+    def _accept_bye(self, bye: Condition) -> None:
+        if self.exchange is not None and self.exchange.command.kind is CommandKind.LOGOUT:
+            self.exchange.add(bye)
+        else:
+            self.fail(UpstreamUnavailable("The mail server ended the session."))
+
+    def fail(self, error: UpstreamError) -> None:
+        """Make the connection unusable and wake whoever waits; the first error is the one that counts."""
+        if self.failure is None:
+            self.failure = error
+        if not self.greeting.done():
+            self.greeting.set_result(None)
+        if self.exchange is not None:
+            self.exchange.end(None)
+        if self.transport is not None:
+            self.transport.abort()
+
+    async def execute(self, command: object, scrub: str | None = None) -> None:
+        """Upstream's way of running commands, closed: `ImapConnection.run` is the only one."""
+        raise NotImplementedError
+
+    def send(self, line: str, scrub: str | None = None) -> None:
+        """Upstream's way of sending, closed: it logs what it sends."""
+        raise NotImplementedError
+
+    async def welcome(self, command: bytes) -> None:
+        """Upstream's reading of the greeting, closed: it takes any line with the letters OK in it for one."""
+        raise NotImplementedError
+
+
+class ImapConnection:
+    """A connection from greeting to end: one command at a time, each with a deadline over the whole of it."""
+
+    def __init__(self, protocol: _Protocol) -> None:
+        self._protocol = protocol
+        self._turn = asyncio.Lock()
+        self.capabilities = CapabilitySet()
+        """What the server offers in the present state; the login replaces it, nothing is ever united."""
+        self.utf8 = False
+        """Whether the server has confirmed ENABLE UTF8=ACCEPT (RFC 6855)."""
+
+    @classmethod
+    async def open(
+        cls, endpoint: ImapEndpoint, context: ssl.SSLContext | None, *, seconds: float
+    ) -> tuple[ImapConnection, Response]:
+        """Connect (with TLS at once when the endpoint says `tls`) and wait for the greeting, which may be anything."""
+        loop = asyncio.get_running_loop()
+        implicit = endpoint.security is Security.TLS
+        protocol = _Protocol(loop)
+        try:
+            async with asyncio.timeout(seconds):
+                await loop.create_connection(
+                    lambda: protocol,
+                    endpoint.host,
+                    endpoint.port,
+                    ssl=context if implicit else None,
+                    server_hostname=endpoint.host if implicit else None,
+                )
+                greeting = await protocol.greeting
+        except BaseException as error:
+            protocol.fail(UpstreamUnavailable())
+            raise _connect_failure(error) from None
+        if greeting is None:
+            raise protocol.failure or UpstreamUnavailable()
+        return cls(protocol), greeting
+
+    @property
+    def closed(self) -> bool:
+        """Whether the connection can no longer be used."""
+        transport = self._protocol.transport
+        return self._protocol.failure is not None or transport is None or transport.is_closing()
+
+    @property
+    def answered(self) -> bool:
+        """Whether the server has said anything since the last command began."""
+        return self._protocol.answered
+
+    def abort(self) -> None:
+        """Close at once, without a word; whoever waits is told `upstream_unavailable`."""
+        self._protocol.fail(UpstreamUnavailable())
+
+    def discard(self) -> None:
+        """Close from outside the connection's event loop, which no longer runs: awaiting it would hang for ever."""
+        self._protocol.failure = self._protocol.failure or UpstreamUnavailable()
+        raw = self._protocol.transport.get_extra_info("socket")
+        try:
+            raw.shutdown(socket.SHUT_RDWR)
+        except (OSError, AttributeError):
+            return
+
+    async def aclose(self) -> None:
+        """Say LOGOUT if there is anyone to say it to, and close."""
+        try:
+            if not self.closed:
+                await self.run(commands.logout(), seconds=LIVENESS_SECONDS)
+        except UpstreamError:
+            pass
+        finally:
+            self.abort()
+        await asyncio.wait({self._protocol.lost}, timeout=LIVENESS_SECONDS)
+
+    async def start_tls(self, context: ssl.SSLContext, host: str, *, seconds: float) -> None:
+        """Go on in TLS after the server's OK to STARTTLS; what was known before is forgotten (RFC 9051, 6.2.1)."""
+        protocol = self._protocol
+        if protocol.failure is not None:
+            raise protocol.failure
+        try:
+            async with asyncio.timeout(seconds):
+                transport = await asyncio.get_running_loop().start_tls(
+                    protocol.transport, protocol, context, server_hostname=host
+                )
+        except BaseException as error:
+            self.abort()
+            raise _connect_failure(error) from None
+        if transport is None or protocol.failure is not None:
+            self.abort()
+            raise UpstreamUnavailable("TLS with the mail server could not be established.")
+        protocol.transport = transport
+        protocol.sealed = False
+        self.capabilities = CapabilitySet()
+
+    async def run(
+        self, command: Command, *, seconds: float, keep_literal: int | None = None, enough: int | None = None
+    ) -> CommandResult:
+        """Send one command and collect everything up to its tagged response, OK, NO or BAD.
+
+        `seconds` is for the whole exchange: a server that sends an octet now and then gains nothing. `keep_literal`:
+        octets kept of each literal. `enough`: how many untagged responses to wait for at most. Raises
+        `UpstreamTimeout`, `UpstreamUnavailable`, `UpstreamProtocolError`; for a command that changes state and had
+        left whole, `OutcomeUnknown`. Each of them ends the connection.
+        """
+        async with self._turn:
+            if self.closed:
+                self._protocol.answered = False
+                raise UpstreamUnavailable("The connection to the mail server is closed.")
+            loop = asyncio.get_running_loop()
+            exchange = Exchange(self._protocol.new_tag(), command, enough, loop)
+            self._begin(exchange, keep_literal)
+            try:
+                async with asyncio.timeout(seconds):
+                    tagged = await self._converse(exchange)
+            except TimeoutError:
+                raise self._in_doubt(exchange, UpstreamTimeout()) from None
+            except UpstreamError as error:
+                raise self._in_doubt(exchange, error) from None
+            except BaseException:
+                self.abort()
+                raise
+            finally:
+                self._protocol.exchange = None
+            if exchange.cut:
+                self.abort()
+            return CommandResult(tagged, tuple(exchange.untagged), exchange.cut)
+
+    def _begin(self, exchange: Exchange, keep_literal: int | None) -> None:
+        self._protocol.framer.reset_counters()
+        self._protocol.framer.keep_literal = keep_literal
+        self._protocol.answered = False
+        self._protocol.exchange = exchange
+
+    async def _converse(self, exchange: Exchange) -> Tagged:
+        pieces = exchange.command.pieces(exchange.tag)
+        for number, piece in enumerate(pieces, start=1):
+            if number > 1 and not await self._may_continue(exchange):
+                break
+            exchange.complete = number == len(pieces)
+            exchange.go_ahead = None if exchange.complete else asyncio.get_running_loop().create_future()
+            self._protocol.transport.write(piece)
+        tagged = await exchange.tagged
+        if tagged is None:
+            raise self._protocol.failure or UpstreamUnavailable()
+        if tagged.status is Status.OK and not exchange.complete:
+            raise UpstreamProtocolError("The mail server accepted a command before it was sent whole.")
+        return tagged
+
+    async def _may_continue(self, exchange: Exchange) -> bool:
+        """Wait for `+`. False when the server ended the command instead, which is its right (RFC 9051, 4.3)."""
+        assert exchange.go_ahead is not None
+        go = await exchange.go_ahead
+        if go and exchange.tagged.done():
+            # It asked for octets and ended the command in one breath: they would be read as a command of their own.
+            raise UpstreamProtocolError()
+        return go
+
+    def _in_doubt(self, exchange: Exchange, error: UpstreamError) -> UpstreamError:
+        self.abort()
+        return OutcomeUnknown() if exchange.command.changes_state and exchange.complete else error
+
+
+def _is_untagged(frame: Frame) -> bool:
+    return isinstance(frame[0], bytes) and frame[0].startswith(b"*")
+
+
+def _connect_failure(error: BaseException) -> BaseException:
+    """What went wrong while connecting, as an error a caller may see; cancellation stays what it is."""
+    if isinstance(error, TimeoutError):
+        return UpstreamTimeout("The mail server did not accept the connection in time.")
+    if isinstance(error, ssl.SSLError):
+        return tls_failure(error)
+    if isinstance(error, OSError | UnicodeError):
+        return UpstreamUnavailable()
+    return error

@@ -1,0 +1,73 @@
+"""Where the mailbox is and who logs in: values without behaviour, none of which ever prints a secret."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from mailgate.limits import CONNECT_SECONDS
+
+PORT_MAX = 65_535
+
+
+class Security(StrEnum):
+    """How the connection is protected; there is no opportunistic form."""
+
+    TLS = "tls"
+    """Implicit TLS, as RFC 8314 recommends."""
+    STARTTLS = "starttls"
+    """Mandatory: a server that does not offer it, or refuses it, is not used."""
+    PLAINTEXT = "plaintext"
+    """Only towards a loopback host."""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host can only be this machine: `localhost`, or a loopback address."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class ImapEndpoint:
+    """One IMAP server.
+
+    `ca_file`: trust anchors beside the system's. `connect_seconds`: for connecting, TLS and the greeting together.
+    Raises `ValueError` for an impossible port, an empty host, and plaintext to a host that is not loopback.
+    """
+
+    host: str
+    port: int
+    security: Security = Security.TLS
+    ca_file: Path | None = None
+    connect_seconds: float = CONNECT_SECONDS
+
+    def __post_init__(self) -> None:
+        if not self.host:
+            raise ValueError("the IMAP host is empty")
+        if not 1 <= self.port <= PORT_MAX:
+            raise ValueError("the IMAP port is out of range")
+        if self.security is Security.PLAINTEXT and not is_loopback(self.host):
+            raise ValueError("IMAP without TLS is only allowed to a loopback host")
+
+
+_UNSENDABLE = "\x00\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """User name and password of the mailbox. NUL, CR and LF cannot be sent in any form of login (`ValueError`)."""
+
+    username: str = field(repr=False)
+    password: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.username or not self.password:
+            raise ValueError("user name and password are needed")
+        if any(character in self.username or character in self.password for character in _UNSENDABLE):
+            raise ValueError("user name or password holds a character that cannot be sent")

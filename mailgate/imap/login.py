@@ -1,0 +1,146 @@
+"""From a greeting to a session that may be used: TLS, one login, capabilities, ID, UTF8=ACCEPT.
+
+Before TLS nothing is sent but CAPABILITY and STARTTLS, and nothing learnt there survives. One attempt to log in is made
+and no second, whatever the answer: a repeated wrong password locks accounts.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+
+from mailgate import __version__
+from mailgate.errors import UpstreamAuthFailed, UpstreamProtocolError, UpstreamUnavailable
+from mailgate.imap import commands
+from mailgate.imap.capabilities import CapabilitySet
+from mailgate.imap.commands import Command
+from mailgate.imap.connection import ImapConnection
+from mailgate.imap.endpoint import Credentials, ImapEndpoint, Security
+from mailgate.imap.exchange import CommandResult
+from mailgate.imap.refusals import is_temporary
+from mailgate.imap.responses import CapabilityData, Condition, Enabled, Response, ResponseCode, Status, Tagged
+
+ContextSource = Callable[[], ssl.SSLContext]
+"""Gives the TLS context; loading the system's trust anchors is worth doing once, and only when it is needed."""
+
+
+async def open_session(
+    endpoint: ImapEndpoint, credentials: Credentials, context: ContextSource, *, seconds: float
+) -> ImapConnection:
+    """A logged-in connection. `seconds` is for each command; connecting has the endpoint's own deadline.
+
+    Raises `UpstreamAuthFailed`, `UpstreamUnavailable`, `UpstreamTimeout` or `UpstreamProtocolError`; the connection is
+    then gone.
+    """
+    tls = None if endpoint.security is Security.PLAINTEXT else context()
+    connection, greeting = await ImapConnection.open(endpoint, tls, seconds=endpoint.connect_seconds)
+    try:
+        authenticated = _greet(connection, greeting, encrypted=endpoint.security is Security.TLS)
+        if endpoint.security is Security.STARTTLS:
+            assert tls is not None
+            await _upgrade(connection, tls, endpoint)
+        if not authenticated:
+            await _log_in(connection, credentials, seconds=seconds)
+        await _introduce(connection, seconds=seconds)
+    except BaseException:
+        connection.abort()
+        raise
+    return connection
+
+
+def _greet(connection: ImapConnection, greeting: Response, *, encrypted: bool) -> bool:
+    """Judge the greeting by its condition and nothing else; True when the server says we are logged in already."""
+    match greeting:
+        case Condition(status=Status.OK):
+            connection.capabilities = _announced(greeting.code) or CapabilitySet()
+            return False
+        case Condition(status=Status.PREAUTH) if encrypted:
+            return True
+        case Condition(status=Status.PREAUTH):
+            # RFC 9051, 11.3: a PREAUTH greeting in clear text keeps a client from ever asking for TLS.
+            raise UpstreamProtocolError("The mail server skips the login on an unprotected connection.")
+        case Condition(status=Status.BYE):
+            raise UpstreamUnavailable("The mail server does not take the connection now.")
+        case _:
+            raise UpstreamProtocolError("The mail server did not greet as an IMAP server does.")
+
+
+async def _upgrade(connection: ImapConnection, context: ssl.SSLContext, endpoint: ImapEndpoint) -> None:
+    seconds = endpoint.connect_seconds
+    await _know_capabilities(connection, seconds=seconds)
+    if "STARTTLS" not in connection.capabilities:
+        raise UpstreamUnavailable(
+            "The mail server does not offer STARTTLS, which the settings require.",
+            next_step="The operator checks MAIL_IMAP_SECURITY and the port.",
+        )
+    result = await connection.run(commands.starttls(), seconds=seconds)
+    if not result.ok:
+        raise UpstreamUnavailable("The mail server refused STARTTLS, which the settings require.")
+    await connection.start_tls(context, endpoint.host, seconds=seconds)
+
+
+async def _log_in(connection: ImapConnection, credentials: Credentials, *, seconds: float) -> None:
+    await _know_capabilities(connection, seconds=seconds)
+    result = await connection.run(_login_command(connection.capabilities, credentials), seconds=seconds)
+    if not result.ok:
+        raise _refusal(result.tagged)
+    # RFC 9051, 6.2.2: what was announced before says nothing about the session after.
+    connection.capabilities = _capabilities_in(result) or CapabilitySet()
+
+
+def _login_command(offered: CapabilitySet, credentials: Credentials) -> Command:
+    """AUTHENTICATE PLAIN (RFC 4616) where offered, else LOGIN unless that is disabled (RFC 9051, 6.2.3)."""
+    if "AUTH=PLAIN" in offered:
+        return commands.authenticate_plain(
+            credentials.username, credentials.password, initial_response=offered.offers("SASL-IR")
+        )
+    if "LOGINDISABLED" in offered:
+        raise UpstreamAuthFailed(
+            "The mail server offers no kind of login that can be used over this connection.",
+            next_step="The operator checks MAIL_IMAP_SECURITY and what the provider requires.",
+        )
+    return commands.login(credentials.username, credentials.password)
+
+
+def _refusal(tagged: Tagged) -> Exception:
+    if is_temporary(tagged):
+        return UpstreamUnavailable("The mail server takes no login at the moment.")
+    return UpstreamAuthFailed()
+
+
+async def _introduce(connection: ImapConnection, *, seconds: float) -> None:
+    """Learn what the session offers, say who we are, and switch UTF-8 on where the server confirms it."""
+    await _know_capabilities(connection, seconds=seconds)
+    offered = connection.capabilities
+    if "ID" in offered:
+        # Some providers refuse to open a folder before this (RFC 2971); its outcome is of no interest.
+        await connection.run(commands.id_("mailgate", __version__), seconds=seconds)
+    if offered.offers("ENABLE") and "UTF8=ACCEPT" in offered:
+        result = await connection.run(commands.enable("UTF8=ACCEPT"), seconds=seconds)
+        connection.utf8 = result.ok and any("UTF8=ACCEPT" in row.capabilities for row in result.of(Enabled))
+
+
+async def _know_capabilities(connection: ImapConnection, *, seconds: float) -> None:
+    """Ask, unless the server has said it in this state."""
+    if connection.capabilities:
+        return
+    result = await connection.run(commands.capability(), seconds=seconds)
+    found = _capabilities_in(result)
+    if is_temporary(result.tagged):
+        raise UpstreamUnavailable("The mail server accepted the login but not the session.")
+    if not result.ok or found is None:
+        raise UpstreamProtocolError("The mail server does not say what it can do.")
+    connection.capabilities = found
+
+
+def _capabilities_in(result: CommandResult) -> CapabilitySet | None:
+    """Announced in the tagged OK, or in an untagged response; the last word counts."""
+    announced = _announced(result.tagged.code)
+    if announced is not None:
+        return announced
+    rows = result.of(CapabilityData)
+    return rows[-1].capabilities if rows else None
+
+
+def _announced(code: ResponseCode | None) -> CapabilitySet | None:
+    return code.capabilities if code is not None else None

@@ -1,0 +1,165 @@
+"""The few connections a process keeps to the mailbox, lent to one call at a time.
+
+There is no background task: a frozen or single-request host would never run it. What has to be noticed (idle too long,
+closed by the server, another event loop) is noticed when a connection is asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from mailgate.errors import UpstreamBusy, UpstreamError, UpstreamUnavailable
+from mailgate.imap import commands
+from mailgate.imap.commands import Command
+from mailgate.imap.connection import ImapConnection
+from mailgate.imap.exchange import CommandResult
+from mailgate.limits import CONNECTION_IDLE_SECONDS, CONNECTION_TRUSTED_SECONDS, LIVENESS_SECONDS, QUEUE_SECONDS
+
+Connect = Callable[[], Awaitable[ImapConnection]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Idle:
+    connection: ImapConnection
+    since: float
+
+
+@dataclass(slots=True)
+class _LoopPool:
+    """What belongs to one event loop: a connection cannot be used, nor even awaited, from another one."""
+
+    turns: asyncio.Semaphore
+    idle: list[_Idle] = field(default_factory=list)
+    connections: set[ImapConnection] = field(default_factory=set)
+
+
+class Lease:
+    """A connection for the time of one call."""
+
+    def __init__(self, pool: ConnectionPool, connection: ImapConnection, *, reused: bool) -> None:
+        self._pool = pool
+        self._reused = reused
+        self.connection = connection
+
+    async def first(self, command: Command, *, seconds: float, enough: int | None = None) -> CommandResult:
+        """Run the call's first reading command.
+
+        A kept connection may have died unnoticed. When it did so before answering anything, the command is repeated
+        once on a fresh connection; a command that changes anything never is.
+        """
+        if command.changes_state:
+            raise ValueError("a command that changes state is never repeated")
+        reused, self._reused = self._reused, False
+        try:
+            return await self.connection.run(command, seconds=seconds, enough=enough)
+        except UpstreamUnavailable:
+            if not reused or self.connection.answered:
+                raise
+        self.connection = await self._pool.replace(self.connection)
+        return await self.connection.run(command, seconds=seconds, enough=enough)
+
+
+class ConnectionPool:
+    """At most `size` connections in a process; `connect` opens one and logs in, `clock` tells idle time (seconds)."""
+
+    def __init__(self, connect: Connect, *, size: int, clock: Callable[[], float]) -> None:
+        if size < 1:
+            raise ValueError("a pool keeps at least one connection")
+        self._connect = connect
+        self._size = size
+        self._clock = clock
+        self._loops: dict[asyncio.AbstractEventLoop, _LoopPool] = {}
+
+    @asynccontextmanager
+    async def lend(self) -> AsyncIterator[Lease]:
+        """A connection for one call; `UpstreamBusy` when none comes free within `QUEUE_SECONDS`."""
+        here = self._here()
+        await self._wait_for_turn(here)
+        try:
+            lease = await self._lease(here)
+            try:
+                yield lease
+            finally:
+                self._take_back(here, lease.connection)
+        finally:
+            here.turns.release()
+
+    async def replace(self, connection: ImapConnection) -> ImapConnection:
+        """A fresh connection instead of one that died while lent."""
+        here = self._here()
+        self._drop(here, connection)
+        return await self._open(here)
+
+    async def aclose(self) -> None:
+        """Say LOGOUT on every idle connection of this loop and forget it; a lent one ends with its call."""
+        here = self._here()
+        idle, here.idle = here.idle, []
+        here.connections.difference_update(each.connection for each in idle)
+        await asyncio.gather(*(each.connection.aclose() for each in idle))
+
+    def _here(self) -> _LoopPool:
+        """The running loop's part; parts of loops that no longer run are dropped, never awaited."""
+        running = asyncio.get_running_loop()
+        for loop in [loop for loop in self._loops if loop is not running and not loop.is_running()]:
+            for connection in self._loops.pop(loop).connections:
+                connection.discard()
+        if running not in self._loops:
+            self._loops[running] = _LoopPool(asyncio.Semaphore(self._size))
+        return self._loops[running]
+
+    async def _wait_for_turn(self, here: _LoopPool) -> None:
+        try:
+            async with asyncio.timeout(QUEUE_SECONDS):
+                await here.turns.acquire()
+        except TimeoutError:
+            raise UpstreamBusy from None
+
+    async def _lease(self, here: _LoopPool) -> Lease:
+        self._close_overdue(here)
+        # The newest first: the others grow old and are closed when there is less to do.
+        while here.idle:
+            kept = here.idle.pop()
+            alive = False
+            try:
+                alive = await self._is_alive(kept)
+            finally:
+                if not alive:
+                    self._drop(here, kept.connection)
+            if alive:
+                return Lease(self, kept.connection, reused=True)
+        return Lease(self, await self._open(here), reused=False)
+
+    async def _is_alive(self, kept: _Idle) -> bool:
+        if kept.connection.closed:
+            return False
+        if self._clock() - kept.since <= CONNECTION_TRUSTED_SECONDS:
+            return True
+        try:
+            return (await kept.connection.run(commands.noop(), seconds=LIVENESS_SECONDS)).ok
+        except UpstreamError:
+            return False
+
+    async def _open(self, here: _LoopPool) -> ImapConnection:
+        connection = await self._connect()
+        here.connections.add(connection)
+        return connection
+
+    def _take_back(self, here: _LoopPool, connection: ImapConnection) -> None:
+        if connection.closed:
+            self._drop(here, connection)
+        else:
+            here.idle.append(_Idle(connection, self._clock()))
+
+    def _close_overdue(self, here: _LoopPool) -> None:
+        now = self._clock()
+        overdue = [each for each in here.idle if now - each.since > CONNECTION_IDLE_SECONDS]
+        here.idle = [each for each in here.idle if each not in overdue]
+        for each in overdue:
+            self._drop(here, each.connection)
+
+    def _drop(self, here: _LoopPool, connection: ImapConnection) -> None:
+        here.connections.discard(connection)
+        connection.abort()

@@ -1,0 +1,36 @@
+"""The one way mailgate does TLS towards a mail server: verified, TLS 1.2 or later, no switch to turn it off."""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+
+from mailgate.errors import UpstreamUnavailable
+
+
+def client_context(ca_file: Path | None = None) -> ssl.SSLContext:
+    """The system's trust anchors plus those in `ca_file` (PEM); host names are checked.
+
+    Raises `UpstreamUnavailable` when the file cannot be used.
+    """
+    # RFC 8314, 4.1 and RFC 9325, 3.1.1: nothing below TLS 1.2; RFC 7817: the certificate must name the host.
+    context = ssl.create_default_context()
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    if ca_file is not None:
+        try:
+            context.load_verify_locations(cafile=ca_file)
+        except (OSError, ValueError):
+            raise UpstreamUnavailable(
+                "MAIL_TLS_CA_FILE cannot be used.", next_step="The operator names a readable PEM file."
+            ) from None
+    return context
+
+
+def tls_failure(error: BaseException) -> UpstreamUnavailable:
+    """What a failed handshake means to a caller; certificate contents never become part of the sentence."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return UpstreamUnavailable(
+            "The mail server's certificate is not trusted, has expired, or is for another host.",
+            next_step="The operator runs `mailgate doctor`; a private authority goes into MAIL_TLS_CA_FILE.",
+        )
+    return UpstreamUnavailable("TLS with the mail server could not be established.")

@@ -1,0 +1,1 @@
+"""mailgate/imap, one file per module."""

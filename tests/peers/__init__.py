@@ -1,0 +1,1 @@
+"""Counterparts for tests: scripted and real servers, certificates, and what they recorded."""

@@ -1,0 +1,165 @@
+"""Dovecot's configuration for an account without rights, on loopback, in the syntax of 2.3 and of 2.4.
+
+The two differ in names and in how a value is nested, and a 2.4 server refuses a 2.3 file. Everything lies under one
+folder, nothing touches the machine's own Dovecot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+
+class Storage(StrEnum):
+    """How messages lie on disk."""
+
+    MAILDIR = "maildir"
+    MDBOX = "mdbox"
+
+
+SPECIAL_FOLDERS: Mapping[str, str] = {
+    "Drafts": "\\Drafts",
+    "Sent": "\\Sent",
+    "Trash": "\\Trash",
+    "Junk": "\\Junk",
+    "Archive": "\\Archive",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DovecotOptions:
+    """What a suite may vary. `capability`: the advertised list, in place of the true one (imap_capability)."""
+
+    storage: Storage = Storage.MAILDIR
+    capability: str | None = None
+    special_folders: Mapping[str, str] = field(default_factory=lambda: dict(SPECIAL_FOLDERS))
+
+
+@dataclass(frozen=True, slots=True)
+class DovecotLayout:
+    """Where one instance lives and listens."""
+
+    root: Path
+    account: str
+    group: str
+    uid: int
+    gid: int
+    plain_port: int
+    tls_port: int
+
+
+def _services(layout: DovecotLayout, address: str) -> str:
+    return f"""
+service anvil {{
+  chroot =
+  unix_listener anvil-auth-penalty {{
+    mode = 0
+  }}
+}}
+service stats {{
+  chroot =
+}}
+service imap-login {{
+  chroot =
+  process_min_avail = 1
+  inet_listener imap {{
+    {address} = 127.0.0.1
+    port = {layout.plain_port}
+  }}
+  inet_listener imaps {{
+    {address} = 127.0.0.1
+    port = {layout.tls_port}
+    ssl = yes
+  }}
+}}
+"""
+
+
+def _namespace(options: DovecotOptions) -> str:
+    folders = "".join(
+        f'  mailbox "{name}" {{\n    auto = subscribe\n    special_use = {role}\n  }}\n'
+        for name, role in options.special_folders.items()
+    )
+    return f"namespace inbox {{\n  inbox = yes\n  separator = /\n{folders}}}\n"
+
+
+def _imap(layout: DovecotLayout, options: DovecotOptions, user: str) -> str:
+    capability = f"  imap_capability = {options.capability}\n" if options.capability else ""
+    return f"protocol imap {{\n  rawlog_dir = {layout.root}/rawlog/{user}\n{capability}}}\n"
+
+
+def _common(layout: DovecotLayout) -> str:
+    return f"""
+base_dir = {layout.root}/run
+state_dir = {layout.root}/state
+log_path = {layout.root}/dovecot.log
+protocols = imap
+listen = 127.0.0.1
+default_internal_user = {layout.account}
+default_internal_group = {layout.group}
+default_login_user = {layout.account}
+auth_mechanisms = plain login
+auth_failure_delay = 0
+mail_max_userip_connections = 200
+ssl = yes
+"""
+
+
+def _syntax_23(layout: DovecotLayout, options: DovecotOptions) -> str:
+    root = layout.root
+    return f"""
+{_common(layout)}
+ssl_cert = <{root}/cert.pem
+ssl_key = <{root}/key.pem
+disable_plaintext_auth = no
+mail_location = {options.storage}:{root}/mail/%u
+{_services(layout, "address")}
+{_namespace(options)}
+passdb {{
+  driver = passwd-file
+  args = scheme=plain username_format=%u {root}/users/%u
+}}
+userdb {{
+  driver = static
+  args = uid={layout.uid} gid={layout.gid} home={root}/home/%u
+}}
+{_imap(layout, options, "%u")}
+"""
+
+
+def _syntax_24(layout: DovecotLayout, options: DovecotOptions) -> str:
+    root = layout.root
+    folders = "maildir++" if options.storage is Storage.MAILDIR else "fs"
+    return f"""dovecot_config_version = 2.4.0
+dovecot_storage_version = 2.4.0
+{_common(layout)}
+ssl_server_cert_file = {root}/cert.pem
+ssl_server_key_file = {root}/key.pem
+auth_allow_cleartext = yes
+mail_driver = {options.storage}
+mail_path = {root}/mail/%{{user}}
+mailbox_list_layout = {folders}
+mail_uid = {layout.uid}
+mail_gid = {layout.gid}
+{_services(layout, "listen")}
+{_namespace(options)}
+passdb passwd-file {{
+  passwd_file_path = {root}/users/%{{user}}
+  default_password_scheme = plain
+}}
+userdb static {{
+  fields {{
+    uid = {layout.uid}
+    gid = {layout.gid}
+    home = {root}/home/%{{user}}
+  }}
+}}
+{_imap(layout, options, "%{user}")}
+"""
+
+
+def dovecot_configuration(version: tuple[int, int], layout: DovecotLayout, options: DovecotOptions) -> str:
+    """The whole file for that version of Dovecot."""
+    return (_syntax_24 if version >= (2, 4) else _syntax_23)(layout, options)

@@ -1,0 +1,22 @@
+"""Raw logs are read as the commands they were."""
+
+from __future__ import annotations
+
+from tests.peers.rawlog import parse_raw_log
+
+
+def test_commands_and_literals_come_out_whole() -> None:
+    content = (
+        b"1700000000.000001 A1 EXAMINE INBOX\r\n"
+        b"1700000000.000002 A2 UID SEARCH CHARSET UTF-8 TEXT {8}\r\n"
+        b"1700000000.000003 a\r\n"
+        b"1700000000.000004 B STO UNSEEN\r\n"
+        b"1700000000.000005 A3 noop\r\n"
+    )
+    commands = parse_raw_log(content)
+    assert [command.name for command in commands] == ["EXAMINE", "UID SEARCH", "NOOP"]
+    assert commands[1].line == b"A2 UID SEARCH CHARSET UTF-8 TEXT {8}\r\na\r\nB STO UNSEEN"
+
+
+def test_a_session_cut_in_the_middle_keeps_what_was_sent() -> None:
+    assert [each.line for each in parse_raw_log(b"1.0 A1 NOOP\r\n2.0 A2 UID FE")] == [b"A1 NOOP", b"A2 UID FE"]
