@@ -1,0 +1,1 @@
+"""Figures about mailgate, taken against real servers and real mail."""

@@ -1,0 +1,197 @@
+"""Address fields (RFC 5322, 3.4), taken apart before anything in them is decoded.
+
+The structure comes from the raw characters alone, so nothing that an encoded word decodes to can add an address. A
+rendered address is `Name <addr@host>` or `addr@host`; a name with any special character stands in quotes, so a name
+that looks like an address is never mistaken for one: the address is what stands in the last angle brackets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from mailgate.limits import ADDRESSES_MAX
+from mailgate.mime.clean import clean, cut_chars
+from mailgate.mime.encoded_words import decode_words
+
+FIELD_CHARS_MAX: Final = 64 * 1024
+NAME_CHARS_MAX: Final = 256
+ADDRESS_CHARS_MAX: Final = 320
+"""A local part of 64 octets, `@`, and a domain of 255 (RFC 5321, 4.5.3.1)."""
+
+# An encoded word is one token whatever is in it; a quote without end runs to the end. Possessive: no backtracking.
+_TOKEN: Final = re.compile(
+    r'=\?[^?\s]{1,60}+\?[bBqQ]\?[^?\s]*+\?=|"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|\[[^\[\]\s]*+\]'
+    r'|\s++|\\.|[^\s"\\(),:;<>@\[\]=]++|.',
+    re.DOTALL,
+)
+_QUOTED_PAIR: Final = re.compile(r"\\(.)", re.DOTALL)
+_SPECIAL: Final = re.compile(r'[()<>\[\]:;@\\,"]')
+_ADDRESS_LIKE: Final = re.compile(r"[^\s@<>\"]{1,64}@[^\s@<>\"]{1,255}")
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedAddress:
+    """A display name and an address, apart and safe to show; either may be empty, never both.
+
+    `valid`: the address has one local part and one domain. `changed`: something unsafe was taken out.
+    """
+
+    name: str
+    address: str
+    valid: bool = True
+    changed: bool = False
+
+    def __str__(self) -> str:
+        shown = self.name
+        if _SPECIAL.search(shown):
+            shown = '"' + shown.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        if not self.address:
+            return shown
+        return f"{shown} <{self.address}>" if shown else self.address
+
+    @property
+    def name_has_other_address(self) -> bool:
+        """Whether the display name shows an address that is not the real one."""
+        return any(found.lower() != self.address.lower() for found in _ADDRESS_LIKE.findall(self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class AddressList:
+    """The addresses of one or several fields; `cut` when there are more than are read."""
+
+    addresses: tuple[ParsedAddress, ...] = ()
+    cut: bool = False
+
+
+@dataclass(slots=True)
+class _Draft:
+    """One address while it is read: words as they stand and as they read, comments, what angle brackets hold."""
+
+    raw: list[str] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
+    comments: list[str] = field(default_factory=list)
+    angle: str | None = None
+    glue: bool = False
+
+    def add(self, raw: str, shown: str | None = None) -> None:
+        """Append to the last word, or begin one after a gap; `@` and `.` bind over blanks (RFC 5322, 4.4)."""
+        if self.raw and (self.glue or raw in "@." or self.raw[-1][-1] in "@."):
+            self.raw[-1] += raw
+            self.shown[-1] += raw if shown is None else shown
+        else:
+            self.raw.append(raw)
+            self.shown.append(raw if shown is None else shown)
+        self.glue = True
+
+
+def parse_addresses(text: str) -> AddressList:
+    """All addresses of a field, groups flattened (RFC 5322, 3.4), at most `limits.ADDRESSES_MAX`."""
+    found: list[ParsedAddress] = []
+    for draft in _drafts(text[:FIELD_CHARS_MAX]):
+        address = _finish(draft)
+        if address is None:
+            continue
+        if len(found) == ADDRESSES_MAX:
+            return AddressList(tuple(found), cut=True)
+        found.append(address)
+    return AddressList(tuple(found), cut=len(text) > FIELD_CHARS_MAX)
+
+
+def _drafts(text: str) -> Iterator[_Draft]:
+    draft = _Draft()
+    tokens = _TOKEN.finditer(text)
+    for match in tokens:
+        token = match[0]
+        if token in ",;":
+            yield draft
+            draft = _Draft()
+        elif token == "(":
+            draft.comments.append(_comment(tokens))
+            draft.glue = False
+        elif token == "<":
+            ended_early = _angle(draft, tokens)
+            if ended_early:
+                yield draft
+                draft = _Draft()
+        elif token == ":" and draft.angle is None and not any("@" in word for word in draft.raw):
+            draft = _Draft()  # what came before named a group
+        else:
+            _word(draft, token)
+    yield draft
+
+
+def _word(draft: _Draft, token: str) -> None:
+    if token.isspace():
+        draft.glue = False
+    elif token.startswith('"'):
+        inner = token[1 : -1 if len(token) > 1 and token.endswith('"') else None]
+        draft.add(token, _QUOTED_PAIR.sub(r"\1", inner))
+    elif token not in (")", ">"):
+        draft.add(token)
+
+
+def _comment(tokens: Iterator[re.Match[str]]) -> str:
+    """The comment's text up to its closing parenthesis; comments nest (RFC 5322, 3.2.2)."""
+    pieces: list[str] = []
+    depth = 1
+    for match in tokens:
+        depth += (match[0] == "(") - (match[0] == ")")
+        if depth == 0:
+            break
+        pieces.append(match[0])
+    return "".join(pieces)
+
+
+def _angle(draft: _Draft, tokens: Iterator[re.Match[str]]) -> bool:
+    """Reads to `>`; says whether a comma ended the address instead, as it does where `>` is missing."""
+    if draft.angle is not None:
+        draft.glue = False
+        draft.add(f"<{draft.angle}>")
+    pieces: list[str] = []
+    ended_early = False
+    for match in tokens:
+        token = match[0]
+        if token == ">":
+            break
+        if token == "," and not (pieces and pieces[0] == "@"):
+            ended_early = True
+            break
+        if token != "<" and not token.isspace():
+            pieces.append(token)
+    draft.angle = "".join(pieces)
+    draft.glue = False
+    return ended_early
+
+
+def _finish(draft: _Draft) -> ParsedAddress | None:
+    """The address that was read, or None where there is nothing."""
+    shown = draft.shown
+    if draft.angle is not None:
+        address = _without_route(draft.angle)
+    else:
+        at = next((index for index in reversed(range(len(draft.raw))) if "@" in draft.raw[index]), None)
+        address = "" if at is None else draft.raw[at]
+        shown = shown if at is None else shown[:at] + shown[at + 1 :]
+    name = clean(decode_words(" ".join(shown) or " ".join(draft.comments)).text)
+    safe = clean(address)
+    name_text, _ = cut_chars(name.text, NAME_CHARS_MAX)
+    address_text, too_long = cut_chars(safe.text, ADDRESS_CHARS_MAX)
+    if not name_text and not address_text:
+        return None
+    valid = not too_long and _is_address(address_text)
+    if name_text == address_text:
+        name_text = ""
+    return ParsedAddress(name_text, address_text, valid, name.changed or safe.changed)
+
+
+def _without_route(angle: str) -> str:
+    """`@relay1,@relay2:user@host` names the user only (RFC 5322, 4.4)."""
+    return angle.partition(":")[2] if angle.startswith("@") and ":" in angle else angle
+
+
+def _is_address(text: str) -> bool:
+    local, at, domain = text.rpartition("@")
+    return bool(local and at and domain) and ("@" not in local or local.startswith('"'))

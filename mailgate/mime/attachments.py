@@ -1,0 +1,112 @@
+"""What a message carries beside its text: every leaf that is not text, listed with what is safe to say about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from mailgate.errors import AttachmentNotFound, AttachmentTooLarge
+from mailgate.limits import ATTACHMENT_BYTES_MAX
+from mailgate.mime.clean import clean, cut_chars
+from mailgate.mime.filenames import safe_filename
+from mailgate.mime.model import Attachment, AttachmentInfo
+from mailgate.mime.structure import Deadline, MessagePart
+from mailgate.mime.text import Body
+from mailgate.mime.transfer import decode_up_to, decoded_size
+from mailgate.mime.warnings import WarningCode, WarningLog
+
+_CONTENT_ID_CHARS_MAX: Final = 300
+_CONTENT_ID: Final = re.compile(r"<[^<>]*>")
+_TNEF: Final = frozenset({"application/ms-tnef", "application/vnd.ms-tnef"})
+_ENCRYPTED: Final = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime", "application/pgp-encrypted"})
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedPart:
+    """A leaf that is not text; `related`: it belongs to a compound object, to which its body refers."""
+
+    part: MessagePart
+    related: bool
+
+
+def attached_parts(root: MessagePart, body: Body) -> Iterator[AttachedPart]:
+    """In order of appearance, so that the first has index 1."""
+    pending = [AttachedPart(root, False)]
+    while pending:
+        current = pending.pop()
+        part = current.part
+        if part.children:
+            related = current.related or part.content.content_type == "multipart/related"
+            pending.extend(AttachedPart(child, related) for child in reversed(part.children))
+        elif part.start not in body.text_leaves and not _is_empty_body(root, part):
+            yield current
+
+
+def _is_empty_body(root: MessagePart, part: MessagePart) -> bool:
+    """A message that is nothing but an empty body has no attachment."""
+    return part is root and part.start == part.end and part.content.disposition is None
+
+
+def list_attachments(
+    source: bytes, root: MessagePart, body: Body, log: WarningLog, deadline: Deadline | None = None
+) -> tuple[AttachmentInfo, ...]:
+    """All attachments with their decoded sizes; no content is kept."""
+    found: list[AttachmentInfo] = []
+    for index, attached in enumerate(attached_parts(root, body), start=1):
+        if deadline is not None and deadline():
+            log.add(WarningCode.TIME_LIMIT)
+            break
+        found.append(_info(source, index, attached, log))
+    return tuple(found)
+
+
+def _info(source: bytes, index: int, attached: AttachedPart, log: WarningLog) -> AttachmentInfo:
+    part = attached.part
+    size, state = decoded_size(source, part.start, part.end, part.content.encoding)
+    log.add(WarningCode.TRANSFER_UNKNOWN, when=state.unknown)
+    log.add(WarningCode.TRANSFER_DAMAGED, when=state.damaged and part.complete)
+    info = describe(index, attached, size)
+    is_tnef = info.content_type in _TNEF or (info.filename or "").lower() == "winmail.dat"
+    log.add(WarningCode.TNEF_NOT_DECODED, when=is_tnef)
+    log.add(WarningCode.ENCRYPTED_NOT_DECODED, when=info.content_type in _ENCRYPTED)
+    return info
+
+
+def describe(index: int, attached: AttachedPart, size: int) -> AttachmentInfo:
+    """The attachment as it is shown. `size` counts only for a part that is whole."""
+    content = attached.part.content
+    name = safe_filename(content.filename)
+    content_id = _content_id(content.content_id)
+    return AttachmentInfo(
+        index=index,
+        filename=name.name,
+        filename_changed=name.changed,
+        content_type=content.content_type,
+        size=size if attached.part.complete else None,
+        disposition=content.disposition,
+        content_id=content_id,
+        referenced=attached.related and content_id is not None and content.disposition != "attachment",
+    )
+
+
+def _content_id(sent: str | None) -> str | None:
+    if sent is None:
+        return None
+    match = _CONTENT_ID.search(sent)
+    return cut_chars(clean(match[0] if match else sent).text, _CONTENT_ID_CHARS_MAX)[0] or None
+
+
+def extract(source: bytes, root: MessagePart, body: Body, index: int) -> Attachment:
+    """The attachment with its octets. Raises `AttachmentNotFound`, `AttachmentTooLarge`; never gives a part of one."""
+    attached = next((one for at, one in enumerate(attached_parts(root, body), start=1) if at == index), None)
+    if attached is None:
+        raise AttachmentNotFound
+    part = attached.part
+    if not part.complete:
+        raise AttachmentTooLarge("The attachment does not lie whole within the part of the message that is examined.")
+    result = decode_up_to(source, part.start, part.end, part.content.encoding, ATTACHMENT_BYTES_MAX)
+    if result.cut:
+        raise AttachmentTooLarge
+    return Attachment(describe(index, attached, len(result.data)), result.data)

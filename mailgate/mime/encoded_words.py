@@ -1,0 +1,86 @@
+"""Encoded words in header text (RFC 2047), read the way mail is written rather than the way it should be.
+
+Work is linear in the text: every pattern stops at the next `?`, and nothing is decoded twice.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from mailgate.mime.charsets import CharsetProblem, decode
+
+# Blanks inside, and a few bare question marks, are forbidden by RFC 2047, 2 and common all the same.
+_WORD: Final = re.compile(r"=\?([^?\s]{1,60})\?([bBqQ])\?([^?]*+(?:\?(?!=)[^?]*+){0,8}+)\?=")
+_ESCAPE: Final = re.compile(rb"=([0-9A-Fa-f]{2})")
+_NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9+/]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Decoded header text, and the worst that charsets did on the way."""
+
+    text: str
+    problem: CharsetProblem | None = None
+
+
+@dataclass(slots=True)
+class _Run:
+    """Adjacent words of one charset: their octets are joined before they are decoded."""
+
+    charset: str
+    octets: list[bytes]
+
+
+def decode_words(text: str) -> Words:
+    """The text with its encoded words decoded.
+
+    Blanks between two encoded words belong to neither (RFC 2047, 6.2). Octets of neighbours with the same charset
+    are joined first, because senders split characters between words.
+    """
+    if "=?" not in text:
+        return Words(text)
+    pieces: list[str] = []
+    problem: CharsetProblem | None = None
+    for piece in _runs(text):
+        if isinstance(piece, str):
+            pieces.append(piece)
+            continue
+        decoded = decode(b"".join(piece.octets), piece.charset)
+        pieces.append(decoded.text)
+        problem = problem or decoded.problem
+    return Words("".join(pieces), problem)
+
+
+def _runs(text: str) -> Iterator[str | _Run]:
+    run: _Run | None = None
+    at = 0
+    for match in _WORD.finditer(text):
+        between = text[at : match.start()]
+        charset = match[1].partition("*")[0].lower()
+        if run is None or between.strip():
+            if run is not None:
+                yield run
+            run = None
+            yield between
+        elif run.charset != charset:
+            yield run
+            run = None
+        run = run or _Run(charset, [])
+        run.octets.append(_octets(match[2], match[3]))
+        at = match.end()
+    if run is not None:
+        yield run
+    yield text[at:]
+
+
+def _octets(encoding: str, text: str) -> bytes:
+    if encoding in "qQ":
+        raw = text.replace("_", " ").encode("utf-8", "replace")
+        return _ESCAPE.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), raw)
+    digits = _NOT_BASE64.sub("", text)
+    digits = digits[: len(digits) - (len(digits) % 4 == 1)]
+    return binascii.a2b_base64(digits + "=" * (-len(digits) % 4))

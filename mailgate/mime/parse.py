@@ -1,0 +1,81 @@
+"""A message read: headers, text, attachments. Synchronous, pure, bounded; nothing that a stranger writes raises.
+
+Callers run these functions off the event loop and give a `deadline`: a function that says whether time is up, asked
+between parts and blocks. When it is, what was found until then is returned, with a warning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from mailgate.limits import SOURCE_BYTES_MAX
+from mailgate.mime.attachments import extract, list_attachments
+from mailgate.mime.fields import HeaderFields, header_extent, parse_fields
+from mailgate.mime.headers import HeaderReader
+from mailgate.mime.model import Attachment, MessageHeaders, MessageText, ParsedMessage, RawMessage
+from mailgate.mime.structure import Deadline, MessagePart, parse_structure
+from mailgate.mime.text import Body, TextReader, find_body
+from mailgate.mime.warnings import WarningCode, WarningLog
+
+_NO_TEXT: Final = MessageText("")
+
+
+def parse_message(raw: RawMessage, *, deadline: Deadline | None = None) -> ParsedMessage:
+    """All of a message. Octets beyond `limits.SOURCE_BYTES_MAX` are not looked at."""
+    log = WarningLog()
+    source, truncated = _bounded(raw)
+    log.add(WarningCode.SOURCE_TRUNCATED, when=truncated)
+    fields, body_start = _fields(source, log)
+    headers = _headers(fields, log)
+    root = parse_structure(source, fields, body_start, truncated=truncated, log=log, deadline=deadline)
+    body = find_body(root)
+    text = _text(source, body, log, deadline)
+    attachments = list_attachments(source, root, body, log, deadline)
+    return ParsedMessage(headers, text, attachments, log.warnings())
+
+
+def parse_headers(block: bytes) -> MessageHeaders:
+    """The fields of one header block, as a search row needs them. What follows a blank line is not looked at."""
+    log = WarningLog()
+    fields, _ = _fields(block, log)
+    return replace(_headers(fields, log), warnings=log.warnings())
+
+
+def extract_attachment(raw: RawMessage, index: int) -> Attachment:
+    """The attachment that `parse_message` lists under this one-based index.
+
+    Raises `AttachmentNotFound`, and `AttachmentTooLarge` for one that is larger than `limits.ATTACHMENT_BYTES_MAX` or
+    does not lie whole within the source.
+    """
+    source, truncated = _bounded(raw)
+    log = WarningLog()
+    fields, body_start = _fields(source, log)
+    root: MessagePart = parse_structure(source, fields, body_start, truncated=truncated, log=log)
+    return extract(source, root, find_body(root), index)
+
+
+def _bounded(raw: RawMessage) -> tuple[bytes, bool]:
+    return raw.prefix[:SOURCE_BYTES_MAX], raw.truncated or len(raw.prefix) > SOURCE_BYTES_MAX
+
+
+def _fields(source: bytes, log: WarningLog) -> tuple[HeaderFields, int]:
+    extent = header_extent(source, 0, len(source))
+    log.add(WarningCode.HEADER_LIMIT, when=extent.cut)
+    return parse_fields(source, 0, extent.end), extent.body
+
+
+def _headers(fields: HeaderFields, log: WarningLog) -> MessageHeaders:
+    try:
+        return HeaderReader(fields, log).headers()
+    except Exception:
+        log.add(WarningCode.PART_UNREADABLE)
+        return MessageHeaders()
+
+
+def _text(source: bytes, body: Body, log: WarningLog, deadline: Deadline | None) -> MessageText:
+    try:
+        return TextReader(source, log, deadline).read(body)
+    except Exception:
+        log.add(WarningCode.PART_UNREADABLE)
+        return _NO_TEXT

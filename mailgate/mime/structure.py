@@ -1,0 +1,195 @@
+"""The parts of a message (RFC 2046, 5.1), found by offsets: no copy of any content, no recursion, linear work.
+
+Only lines that begin with two hyphens can matter, so only those are looked at, once, against the boundaries of the
+multiparts that are open there: at most `limits.MIME_DEPTH_MAX`. The walk ends at `limits.MIME_PARTS_MAX` leaves.
+An attached message is one leaf: what is in it is not this message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from mailgate.limits import MIME_DEPTH_MAX, MIME_PARTS_MAX
+from mailgate.mime.content import Content, content_of
+from mailgate.mime.fields import HeaderExtent, HeaderFields, header_extent, parse_fields
+from mailgate.mime.warnings import WarningCode, WarningLog
+
+Deadline = Callable[[], bool]
+
+_DELIMITER: Final = re.compile(rb"^--([^\r\n]{1,300}+)", re.MULTILINE)
+_LINES_PER_CHECK: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePart:
+    """One node. `start` and `end` are the offsets of its body; `complete`: the body lies whole within the source."""
+
+    content: Content
+    start: int
+    end: int
+    complete: bool = True
+    children: tuple[MessagePart, ...] = ()
+
+    def leaves(self) -> Iterator[MessagePart]:
+        """All leaves in order of appearance."""
+        pending = [self]
+        while pending:
+            part = pending.pop()
+            if part.children:
+                pending.extend(reversed(part.children))
+            else:
+                yield part
+
+
+@dataclass(slots=True)
+class _Open:
+    """A multipart whose parts are being read."""
+
+    content: Content
+    boundary: bytes
+    start: int
+    children: list[MessagePart] = field(default_factory=list)
+
+
+def parse_structure(
+    source: bytes,
+    fields: HeaderFields,
+    body: int,
+    *,
+    truncated: bool,
+    log: WarningLog,
+    deadline: Deadline | None = None,
+) -> MessagePart:
+    """The tree of parts. `body`: where the message's body starts; `truncated`: more exists than `source`."""
+    return _Walk(source, truncated, log, deadline).walk(fields, body)
+
+
+class _Walk:
+    def __init__(self, source: bytes, truncated: bool, log: WarningLog, deadline: Deadline | None) -> None:
+        self._source = source
+        self._truncated = truncated
+        self._log = log
+        self._deadline = deadline
+        self._open: list[_Open] = []
+        self._known: set[bytes] = set()
+        self._leaf: tuple[Content, int] | None = None
+        self._nodes = 0
+        self._leaves = 0
+        self._root: MessagePart | None = None
+
+    def walk(self, fields: HeaderFields, body: int) -> MessagePart:
+        self._begin(content_of(fields), body)
+        end = self._run(body) if self._open else len(self._source)
+        whole = end == len(self._source) and not self._truncated
+        self._end_leaf(end, complete=whole)
+        self._log.add(WarningCode.BOUNDARY_MISSING, when=bool(self._open) and whole)
+        while self._open:
+            self._close(end, complete=whole)
+        assert self._root is not None  # the first part begun is the last one closed
+        return self._root
+
+    def _run(self, body: int) -> int:
+        """Goes from delimiter to delimiter; the offset where it stopped."""
+        for count, match in enumerate(_DELIMITER.finditer(self._source, body)):
+            if count % _LINES_PER_CHECK == 0 and self._deadline is not None and self._deadline():
+                self._log.add(WarningCode.TIME_LIMIT)
+                return match.start()
+            found = self._delimiter(match)
+            if found is None:
+                continue
+            level, closing = found
+            before = self._before_line_end(match.start())
+            self._end_leaf(before)
+            while len(self._open) > level + 1:
+                # An outer delimiter ends inner multiparts that were never closed (RFC 2046, 5.1.2).
+                self._log.add(WarningCode.BOUNDARY_MISSING)
+                self._close(before)
+            if closing:
+                self._close(before)
+                if not self._open:
+                    break
+            elif not self._next_part(match):
+                return match.start()
+        return len(self._source)
+
+    def _delimiter(self, match: re.Match[bytes]) -> tuple[int, bool] | None:
+        """The innermost open multipart this line belongs to, and whether it closes it."""
+        text = match[1].rstrip(b" \t")  # transport padding (RFC 2046, 5.1.1)
+        closing = text not in self._known
+        if closing:
+            if not text.endswith(b"--") or text[:-2] not in self._known:
+                return None
+            text = text[:-2]
+        levels = (level for level in reversed(range(len(self._open))) if self._open[level].boundary == text)
+        return next(levels), closing
+
+    def _next_part(self, delimiter: re.Match[bytes]) -> bool:
+        if self._leaves >= MIME_PARTS_MAX or self._nodes >= 2 * MIME_PARTS_MAX:
+            self._log.add(WarningCode.PARTS_LIMIT)
+            return False
+        line_end = self._source.find(b"\n", delimiter.end())
+        start = len(self._source) if line_end < 0 else line_end + 1
+        extent = self._extent(start)
+        self._log.add(WarningCode.HEADER_LIMIT, when=extent.cut)
+        parent = self._open[-1].content.content_type
+        # RFC 2046, 5.1.5: within a digest an unlabelled part is a message.
+        default = "message/rfc822" if parent == "multipart/digest" else "text/plain"
+        self._begin(content_of(parse_fields(self._source, start, extent.end), default), extent.body)
+        return True
+
+    def _extent(self, start: int) -> HeaderExtent:
+        """The part's header, which ends at the next delimiter if that comes before a blank line."""
+        extent = header_extent(self._source, start, len(self._source))
+        for match in _DELIMITER.finditer(self._source, start, extent.body):
+            if self._delimiter(match) is not None:
+                return HeaderExtent(match.start(), match.start())
+        return extent
+
+    def _begin(self, content: Content, body: int) -> None:
+        self._nodes += 1
+        boundary = content.boundary if content.main_type == "multipart" else None
+        if boundary is not None and len(self._open) < MIME_DEPTH_MAX - 1:
+            self._open.append(_Open(content, boundary, body))
+            self._known.add(boundary)
+            return
+        if content.main_type == "multipart":
+            self._log.add(WarningCode.DEPTH_LIMIT if boundary else WarningCode.BOUNDARY_MISSING)
+            content = content if boundary else _as_text(content)
+        self._leaf = content, body
+
+    def _end_leaf(self, end: int, *, complete: bool = True) -> None:
+        if self._leaf is not None:
+            content, start = self._leaf
+            self._leaf = None
+            self._leaves += 1
+            self._attach(MessagePart(content, start, max(start, end), complete))
+
+    def _close(self, end: int, *, complete: bool = True) -> None:
+        done = self._open.pop()
+        self._known = {one.boundary for one in self._open}
+        if done.children:
+            self._attach(MessagePart(done.content, done.start, max(done.start, end), complete, tuple(done.children)))
+            return
+        # A multipart without any part: what it holds is read as text (RFC 2045, 5.2).
+        self._log.add(WarningCode.BOUNDARY_MISSING)
+        self._leaves += 1
+        self._attach(MessagePart(_as_text(done.content), done.start, max(done.start, end), complete))
+
+    def _attach(self, part: MessagePart) -> None:
+        if self._open:
+            self._open[-1].children.append(part)
+        else:
+            self._root = part
+
+    def _before_line_end(self, at: int) -> int:
+        """The line end before a delimiter belongs to the delimiter (RFC 2046, 5.1.1)."""
+        if self._source[at - 2 : at] == b"\r\n":
+            return at - 2
+        return at - 1 if self._source[at - 1 : at] == b"\n" else at
+
+
+def _as_text(content: Content) -> Content:
+    return Content("text/plain", content.charset, None, content.encoding, content.disposition, content.filename)

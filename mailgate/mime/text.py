@@ -1,0 +1,254 @@
+"""Which parts are the message's text, and that text.
+
+Of alternatives the plain one is preferred, unless it is only a stub for a richer HTML form. The text parts of the
+chosen branch are joined in their order, around the attachments between them. An attached message is never entered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from mailgate.limits import HTML_BYTES_MAX, HTML_TOKENS_MAX, TEXT_BYTES_MAX
+from mailgate.mime.charsets import CharsetProblem, decode
+from mailgate.mime.clean import clean, cut_bytes
+from mailgate.mime.html_text import html_to_text
+from mailgate.mime.model import MessageText, TextFormat, TextSource, Truncation
+from mailgate.mime.structure import Deadline, MessagePart
+from mailgate.mime.transfer import decode_up_to
+from mailgate.mime.warnings import WarningCode, WarningLog
+
+_PLAIN_TYPES: Final = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
+_PLAIN_BYTES_MAX: Final = 4 * TEXT_BYTES_MAX
+"""Decoded octets of plain text that are looked at: no charset needs more than four for a character."""
+
+_STUB_CHARS: Final = 600
+_STUB_FACTOR: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One stretch of text with its forms: at least one of `plain` and `html` has parts."""
+
+    plain: tuple[MessagePart, ...] = ()
+    html: tuple[MessagePart, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The segments in order, and the leaves (by offset) that are text in any form, chosen or not."""
+
+    segments: tuple[Segment, ...] = ()
+    text_leaves: frozenset[int] = frozenset()
+
+
+def find_body(root: MessagePart) -> Body:
+    """Which leaves are text. Depends on the structure alone, so attachments keep their index however text is read."""
+    leaves: set[int] = set()
+    segments = tuple(_segments(root, leaves, is_root=True))
+    return Body(segments, frozenset(leaves))
+
+
+def _segments(part: MessagePart, leaves: set[int], *, is_root: bool = False, named: bool = False) -> list[Segment]:
+    """Recursion is bounded by `limits.MIME_DEPTH_MAX`."""
+    if not part.children:
+        segment = _leaf_segment(part, named or is_root)
+        if segment is None:
+            return []
+        leaves.add(part.start)
+        return [segment]
+    kind = part.content.content_type
+    if kind == "multipart/alternative":
+        return _alternatives([_segments(child, leaves, named=True) for child in part.children])
+    children = part.children
+    if kind == "multipart/related":
+        # The root of a compound object is its first part (RFC 2387, 3.2); the others are what it refers to.
+        first = _segments(children[0], leaves, named=True)
+        if first:
+            return first
+        children = children[1:]
+    if kind == "multipart/signed":
+        children = children[:1]
+    return [segment for child in children for segment in _segments(child, leaves)]
+
+
+def _leaf_segment(part: MessagePart, named: bool) -> Segment | None:
+    """Text that a mail program shows in place: not an attachment, and without a file name, unless it stands where
+    only the body can stand."""
+    content = part.content
+    if content.disposition == "attachment" or (content.filename is not None and not named):
+        return None
+    if content.content_type in _PLAIN_TYPES:
+        return Segment(plain=(part,))
+    if content.content_type == "text/html":
+        return Segment(html=(part,))
+    return None
+
+
+def _alternatives(children: Sequence[list[Segment]]) -> list[Segment]:
+    """Forms of one text. Of several of a kind the last is the one its sender held best (RFC 2046, 5.1.4)."""
+    plain: tuple[MessagePart, ...] = ()
+    html: tuple[MessagePart, ...] = ()
+    for segments in children:
+        if any(segment.html for segment in segments):
+            html = tuple(part for segment in segments for part in segment.html or segment.plain)
+            inner = tuple(part for segment in segments for part in segment.plain)
+            plain = inner if all(segment.plain for segment in segments) else plain
+        elif segments:
+            plain = tuple(part for segment in segments for part in segment.plain)
+    return [Segment(plain, html)] if plain or html else []
+
+
+# --- reading ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The text of one stretch while it is put together."""
+
+    pieces: list[str] = field(default_factory=list)
+    truncation: Truncation = Truncation.NONE
+    sanitized: bool = False
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(piece for piece in self.pieces if piece)
+
+    def cut(self, why: Truncation) -> None:
+        """Keep the harder reason; the enum is in order of hardness."""
+        order = list(Truncation)
+        self.truncation = max(self.truncation, why, key=order.index)
+
+
+class TextReader:
+    """Reads the text of one message; bounds hold for all of its parts together."""
+
+    def __init__(self, source: bytes, log: WarningLog, deadline: Deadline | None = None) -> None:
+        self._source = source
+        self._log = log
+        self._deadline = deadline
+        self._html_bytes = HTML_BYTES_MAX
+        self._html_tokens = HTML_TOKENS_MAX
+
+    def read(self, body: Body) -> MessageText:
+        """The whole text, at most `limits.TEXT_BYTES_MAX` octets."""
+        whole = _Reading()
+        sources: set[TextSource] = set()
+        others: set[TextSource] = set()
+        for segment in body.segments:
+            if self._out_of_time() or len(whole.text) > TEXT_BYTES_MAX:
+                whole.cut(Truncation.TEXT_LIMIT)
+                break
+            source, reading = self._segment(segment)
+            sources.add(source)
+            if segment.plain and segment.html:
+                others.add(TextSource.PLAIN if source is TextSource.HTML else TextSource.HTML)
+            whole.pieces.append(reading.text)
+            whole.cut(reading.truncation)
+            whole.sanitized |= reading.sanitized
+        return self._result(whole, sources, others)
+
+    def _result(self, whole: _Reading, sources: set[TextSource], others: set[TextSource]) -> MessageText:
+        text, cut = cut_bytes(whole.text, TEXT_BYTES_MAX)
+        if cut:
+            whole.cut(Truncation.TEXT_LIMIT)
+        is_html = TextSource.HTML in sources
+        alternative = next((other for other in TextSource if other in others), None)
+        self._log.add(WarningCode.HTML_NOT_SHOWN, when=TextSource.HTML in others)
+        self._log.add(WarningCode.PLAIN_NOT_SHOWN, when=TextSource.PLAIN in others)
+        self._log.add(WarningCode.NO_TEXT, when=not text.strip())
+        return MessageText(
+            text=text,
+            format=TextFormat.MARKDOWN if is_html else TextFormat.PLAIN,
+            source=TextSource.HTML if is_html else TextSource.PLAIN,
+            alternative=alternative,
+            truncation=whole.truncation,
+            sanitized=whole.sanitized,
+        )
+
+    def _segment(self, segment: Segment) -> tuple[TextSource, _Reading]:
+        if not segment.plain:
+            return TextSource.HTML, self._html(segment.html)
+        plain = self._plain(segment.plain)
+        if segment.html and len(plain.text) <= _STUB_CHARS:
+            html = self._html(segment.html)
+            if is_stub(plain.text, html.text):
+                return TextSource.HTML, html
+        return TextSource.PLAIN, plain
+
+    def _plain(self, parts: Sequence[MessagePart]) -> _Reading:
+        reading = _Reading()
+        for part, text, cut in self._decoded(parts, _PLAIN_BYTES_MAX):
+            safe = clean(text, multiline=True)
+            reading.sanitized |= safe.changed
+            reading.pieces.append(safe.text.strip("\n").rstrip())
+            self._note_cut(reading, part, cut)
+        return reading
+
+    def _html(self, parts: Sequence[MessagePart]) -> _Reading:
+        reading = _Reading()
+        for part in parts:
+            if part.content.content_type in _PLAIN_TYPES:
+                plain = self._plain([part])
+                reading.pieces.append(plain.text)
+                reading.sanitized |= plain.sanitized
+                reading.cut(plain.truncation)
+                continue
+            for _, text, cut in self._decoded([part], self._html_bytes):
+                self._html_bytes -= min(part.end - part.start, self._html_bytes)
+                self._one_html(reading, text)
+                self._log.add(WarningCode.HTML_LIMIT, when=cut)
+                self._note_cut(reading, part, cut)
+        return reading
+
+    def _one_html(self, reading: _Reading, html: str) -> None:
+        result = html_to_text(html, tokens=self._html_tokens)
+        self._html_tokens -= result.tokens
+        self._log.add(WarningCode.HTML_LIMIT, when=result.limited)
+        self._log.add(WarningCode.HIDDEN_TEXT_REMOVED, when=result.hidden)
+        self._log.add(WarningCode.HTML_UNREADABLE, when=result.failed)
+        reading.sanitized |= result.sanitized
+        reading.pieces.append(result.text)
+        if result.limited:
+            reading.cut(Truncation.TEXT_LIMIT)
+
+    def _decoded(self, parts: Sequence[MessagePart], limit: int) -> Iterator[tuple[MessagePart, str, bool]]:
+        """Each part with its text, and whether there was more of it than `limit`."""
+        for part in parts:
+            if self._out_of_time():
+                return
+            result = decode_up_to(self._source, part.start, part.end, part.content.encoding, limit)
+            self._log.add(WarningCode.TRANSFER_UNKNOWN, when=result.state.unknown)
+            self._log.add(WarningCode.TRANSFER_DAMAGED, when=result.state.damaged and part.complete)
+            decoded = decode(result.data, part.content.charset, whole=part.complete and not result.cut)
+            self._log.add(WarningCode.CHARSET_UNKNOWN, when=decoded.problem is CharsetProblem.UNKNOWN)
+            self._log.add(WarningCode.CHARSET_DAMAGED, when=decoded.problem is CharsetProblem.DAMAGED)
+            yield part, decoded.text, result.cut
+
+    def _note_cut(self, reading: _Reading, part: MessagePart, cut: bool) -> None:
+        if cut:
+            reading.cut(Truncation.TEXT_LIMIT)
+        if not part.complete:
+            reading.cut(Truncation.SOURCE_LIMIT)
+
+    def _out_of_time(self) -> bool:
+        passed = self._deadline is not None and self._deadline()
+        self._log.add(WarningCode.TIME_LIMIT, when=passed)
+        return passed
+
+
+def is_stub(plain: str, html: str) -> bool:
+    """Whether a plain form says so little beside the HTML form that it only stands in for it.
+
+    Empty; or at most 600 characters, and without its links less than a third of what the HTML says.
+    """
+    said = len(_words(plain))
+    rich = len(_words(html))
+    if said == 0:
+        return rich > 0
+    return len(plain) <= _STUB_CHARS and rich > _STUB_FACTOR * said and rich > said + 100
+
+
+def _words(text: str) -> str:
+    return " ".join(word for word in text.split() if "://" not in word)

@@ -1,0 +1,61 @@
+"""What a handler is given: the deployment, and this one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mailgate.errors import NotConfigured
+from mailgate.policy import Principal
+from mailgate.read.cursor import CursorCodec
+from mailgate.read.ports import Mailbox
+from mailgate.settings import Settings
+
+if TYPE_CHECKING:
+    from mailgate.server.catalog import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """What stays the same for every call. `connected` is None without mail settings."""
+
+    settings: Settings
+    connected: Connected | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """A configured mailbox and the codec for cursors into it."""
+
+    mailbox: Mailbox
+    cursors: CursorCodec
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call: who calls, and the table it was looked up in."""
+
+    backend: Backend
+    principal: Principal
+    tools: tuple[Tool, ...]
+
+    @property
+    def settings(self) -> Settings:
+        """The deployment's settings."""
+        return self.backend.settings
+
+    @property
+    def connected(self) -> Connected:
+        """The mailbox; `NotConfigured` without one, which the dispatcher has asked before."""
+        if self.backend.connected is None:
+            raise NotConfigured(self.settings.missing)
+        return self.backend.connected
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How a handler's value is made smaller: `length` of what can go, and the value with at most that much of it."""
+
+    length: Callable[[Any], int]
+    to: Callable[[Any, int], Any]

@@ -1,0 +1,97 @@
+"""`mail_capabilities`: it answers whatever is missing, and asks the mail server only where there is one."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from mailgate import limits
+from mailgate.errors import UpstreamError
+from mailgate.policy import permit
+from mailgate.read.capabilities import MailboxReport, describe_mailbox
+from mailgate.server.arguments import NoArguments
+from mailgate.server.backend import Call
+from mailgate.server.capability_result import CapabilityFacts, MailboxInfo, ToolInfo
+from mailgate.settings import Settings
+
+_SHARE: Final = 0.7
+"""Of the call's deadline: what the mail server may take before the rest is told without it."""
+_UNREACHED: Final = "The mail server was not reached, so this is not known."
+_UNCONFIGURED: Final = "No mailbox is configured."
+
+
+async def mail_capabilities(call: Call, _arguments: NoArguments) -> CapabilityFacts:
+    """What this deployment, this server and this caller can do."""
+    report, warnings = await _report(call)
+    settings = call.settings
+    return CapabilityFacts(
+        mailbox=_mailbox(settings),
+        report=report,
+        unknown_roles=_UNCONFIGURED if call.backend.connected is None else _UNREACHED,
+        gates=settings.gates,
+        scopes=call.principal.scopes,
+        tools=_tools(call),
+        limits=effective_limits(settings),
+        missing=settings.missing,
+        warnings=(*warnings, *(f"configuration: {warning}" for warning in settings.warnings)),
+    )
+
+
+async def _report(call: Call) -> tuple[MailboxReport | None, tuple[str, ...]]:
+    if call.backend.connected is None:
+        return None, ()
+    try:
+        async with asyncio.timeout(call.settings.upstream_timeout_seconds * _SHARE):
+            return await describe_mailbox(call.backend.connected.mailbox), ()
+    except UpstreamError as error:
+        return None, (f"{error.code}: {error.sentence}",)
+    except TimeoutError:
+        return None, ("upstream_timeout: The mail server did not answer in time.",)
+
+
+def _mailbox(settings: Settings) -> MailboxInfo:
+    """Who the owner is: the sender if there is one, else a login that is an address."""
+    if settings.mail_from is not None:
+        return MailboxInfo(address=settings.mail_from.address, name=settings.mail_from.name)
+    username = settings.username or ""
+    return MailboxInfo(address=username if "@" in username else None)
+
+
+def _tools(call: Call) -> tuple[ToolInfo, ...]:
+    """Every tool, and for those that would be refused, by the same rule that refuses them, why."""
+    rows = []
+    for tool in call.tools:
+        denial = permit(tool.requirement, call.principal.scopes, call.settings.gates)
+        reason = denial.reason if denial else None
+        if reason is None and tool.needs_mailbox and call.backend.connected is None:
+            reason = "not configured: " + ", ".join(call.settings.missing)
+        rows.append(ToolInfo(name=tool.name, callable=reason is None, reason=reason))
+    return tuple(rows)
+
+
+def effective_limits(settings: Settings) -> dict[str, int | float]:
+    """Every bound that a caller can run into, as it is in force here."""
+    return {
+        "search_limit": limits.SEARCH_LIMIT_MAX,
+        "search_term_bytes": limits.SEARCH_TERM_MAX,
+        "search_scan_uids": settings.search_scan_uids,
+        "search_budget_seconds": settings.search_budget_seconds,
+        "folders": limits.FOLDERS_MAX,
+        "folder_name_bytes": limits.FOLDER_NAME_MAX,
+        "status_commands": limits.STATUS_MAX,
+        "max_chars": limits.READ_CHARS_MAX,
+        "source_bytes": limits.SOURCE_BYTES_MAX,
+        "text_bytes": limits.TEXT_BYTES_MAX,
+        "mime_depth": limits.MIME_DEPTH_MAX,
+        "mime_parts": limits.MIME_PARTS_MAX,
+        "html_bytes": limits.HTML_BYTES_MAX,
+        "html_token_bytes": limits.HTML_TOKEN_BYTES_MAX,
+        "html_tokens": limits.HTML_TOKENS_MAX,
+        "html_open_elements": limits.HTML_OPEN_ELEMENTS_MAX,
+        "attachment_bytes": limits.ATTACHMENT_BYTES_MAX,
+        "request_bytes": settings.max_request_bytes,
+        "result_bytes": settings.max_result_bytes,
+        "json_depth": limits.JSON_DEPTH_MAX,
+        "imap_connections": settings.imap_connections,
+        "upstream_timeout_seconds": settings.upstream_timeout_seconds,
+    }

@@ -1,0 +1,71 @@
+"""The base of every result model: what is required is always there, what is optional and empty is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Generic, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from mailgate.imap.values import ModSeq
+from mailgate.mime.model import ReadWarning
+
+
+class Shape(BaseModel):
+    """An object in a result. Fields without a default are always shown; the others only when they say something."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_by_name=True, validate_by_alias=True)
+
+    def plain(self) -> dict[str, Any]:
+        """The object as JSON shows it: aliases as keys, optional null and empty fields left out."""
+        shown = {}
+        for name, field in type(self).model_fields.items():
+            value = _plain(getattr(self, name))
+            if field.is_required() or name in self.kept() or value not in (None, [], ""):
+                shown[str(field.validation_alias or name)] = value
+        return shown
+
+    def kept(self) -> frozenset[str]:
+        """Optional fields that this object shows although they are empty."""
+        return frozenset()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Shape):
+        return value.plain()
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return value
+
+
+V = TypeVar("V")
+
+
+class Result(Shape, Generic[V]):
+    """The whole answer of a tool, made from the value of type V that its handler returns."""
+
+    @classmethod
+    def of(cls, value: V) -> Self:
+        """The answer that shows `value`."""
+        raise NotImplementedError
+
+
+# --- conversions that several results share ----------------------------------------------------------------------
+
+
+def moment(at: datetime | None) -> str | None:
+    """ISO 8601 with offset, or None."""
+    return None if at is None else at.isoformat(timespec="seconds")
+
+
+def decimal(mod_seq: ModSeq | None) -> str | None:
+    """A MODSEQ as decimal digits: 63 bits do not survive every JSON reader (RFC 8259, 6)."""
+    return None if mod_seq is None else str(int(mod_seq))
+
+
+def sentences(warnings: Iterable[ReadWarning]) -> list[str]:
+    """Warnings as `code: sentence`."""
+    return [str(warning) for warning in warnings]

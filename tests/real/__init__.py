@@ -1,0 +1,1 @@
+"""The read tools against real servers."""

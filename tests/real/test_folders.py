@@ -1,0 +1,160 @@
+"""mail_list_folders against real servers, and every odd name on its way there and back."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.peers.dovecot import MailUser
+from tests.peers.imap_user import ImapUser, wire_name
+from tests.real.letters import letter
+from tests.real.tools import ToolFailed, Tools, refused, settings_for, subjects
+
+ODD_NAMES = [
+    "Two words",
+    "Sale * 50",
+    "a * b) (c",
+    "100%",
+    'quo"ted',
+    "back\\slash",
+    "R&D & more",
+    "&",
+    "{5}",
+    "[Gmail]",
+    "(paren",
+    "tab-free ;,:'`^~$!?#+=|<>@",
+    "日本語 フォルダ",
+    "Café",
+    "Cafe\N{COMBINING ACUTE ACCENT}",
+    "emoji \N{OPEN MAILBOX WITH RAISED FLAG} mail",
+    "ñandú/niño",
+    "NIL",
+    "INBOXES",
+    "x" * 60,
+]
+
+
+@pytest.mark.requirement("F1", "C3")
+async def test_a_new_mailbox_lists_inbox_and_the_special_folders_with_their_roles(tools: Tools) -> None:
+    rows = await tools.folders()
+    roles = {name: row["role"] for name, row in rows.items() if "role" in row}
+    assert roles == {
+        "INBOX": "inbox",
+        "Drafts": "drafts",
+        "Sent": "sent",
+        "Trash": "trash",
+        "Junk": "junk",
+        "Archive": "archive",
+    }
+    assert all(row["selectable"] and row["delimiter"] == "/" for row in rows.values())
+    assert not any("messages" in row for row in rows.values())
+    shown = (await tools.call("mail_capabilities"))["roles"]
+    assert {role for role, value in shown.items() if "folder" in value} == set(roles.values())
+    assert {role for role, value in shown.items() if "missing" in value} == {"all", "flagged"}
+
+
+@pytest.mark.requirement("F2")
+async def test_counts_are_those_of_the_server(user: ImapUser, tools: Tools) -> None:
+    user.append_all([bytes(letter())] * 3)
+    user.append(bytes(letter()), flags=["\\Seen"])
+    row = (await tools.folders(include_counts=True))["INBOX"]
+    assert (row["messages"], row["unseen"], row["uid_next"]) == (4, 3, 5)
+    assert row["uid_validity"] == (await tools.search())["uid_validity"]
+
+
+@pytest.mark.requirement("F5", "F8", "R3")
+async def test_every_odd_name_is_listed_once_and_opens_its_own_folder(user: ImapUser, tools: Tools) -> None:
+    user.create(*map(wire_name, ODD_NAMES))
+    for name in ODD_NAMES:
+        user.append(bytes(letter(f"In {ODD_NAMES.index(name)}")), wire_name(name))
+    listed = await tools.call("mail_list_folders", include_counts=True)
+    names = [row["name"] for row in listed["folders"]]
+    assert sorted(name for name in names if name in ODD_NAMES) == sorted(ODD_NAMES)
+    counts = {row["name"]: row.get("messages") for row in listed["folders"]}
+    for number, name in enumerate(ODD_NAMES):
+        assert counts[name] == 1, name
+        page = await tools.search(folder=name)
+        assert subjects(page["messages"]) == [f"In {number}"]
+        reference = page["messages"][0]["reference"]
+        assert reference["folder"] == name
+        assert (await tools.read(reference))["untrusted"]["headers"]["subject"] == f"In {number}"
+
+
+@pytest.mark.requirement("F5", "F8")
+@pytest.mark.parametrize("reserved", ["role:sent", "ROLE:trash", "wire:x"])
+async def test_a_name_that_looks_like_a_reserved_word_still_opens_its_own_folder(
+    user: ImapUser, tools: Tools, reserved: str
+) -> None:
+    user.create(reserved)
+    user.append(bytes(letter("In the odd one")), reserved)
+    shown = next(name for name in await tools.folders() if name.lower() == f"wire:{reserved}".lower())
+    assert subjects((await tools.search(folder=shown))["messages"]) == ["In the odd one"]
+
+
+@pytest.mark.requirement("F5")
+async def test_two_names_that_decode_alike_are_two_rows_and_two_folders(
+    mail_user: MailUser, dovecot_tools: Tools
+) -> None:
+    # `&AOk-` is the canonical form of é; `&AOkA4Q-` and the like differ, but `caf&AOk-&AOk-` and `caf&AOkA6Q-` both
+    # spell "caféé". CREATE refuses the second, a folder restored by another program has it all the same.
+    alike = ["caf&AOkA6Q-", "caf&AOk-&AOk-"]
+    for number, wire in enumerate(alike):
+        mail_user.fill(wire, range(1, number + 2), uid_validity=number + 1)
+    with mail_user.client() as client:
+        listed = b"\n".join(row for row in client.list()[1] if isinstance(row, bytes))
+    if alike[1].encode() not in listed:
+        pytest.skip("this Dovecot does not list such a name")
+    rows = await dovecot_tools.folders(include_counts=True)
+    found = [name for name in rows if name.startswith(("caf", "wire:caf"))]
+    assert sorted(rows[name]["messages"] for name in found) == [1, 2]
+    for name in found:
+        page = await dovecot_tools.search(folder=name)
+        assert len(page["messages"]) == rows[name]["messages"]
+
+
+@pytest.mark.requirement("F6", "R8")
+async def test_a_parent_that_holds_no_messages_is_listed_and_not_opened(user: ImapUser, tools: Tools) -> None:
+    user.create("Above/Below")
+    rows = await tools.folders(include_counts=True)
+    assert rows["Above/Below"]["messages"] == 0
+    assert not rows["Above"]["selectable"]
+    assert "messages" not in rows["Above"]
+    with pytest.raises(ToolFailed) as failed:
+        await tools.search(folder="Above")
+    assert failed.value.code in {"folder_not_selectable", "folder_not_found"}
+
+
+@pytest.mark.requirement("R8")
+async def test_a_folder_that_does_not_exist_is_not_found(tools: Tools) -> None:
+    with refused("folder_not_found") as failed:
+        await tools.search(folder="No such folder")
+    assert "No such" not in failed.value.text
+
+
+@pytest.mark.requirement("F7", "R8")
+async def test_a_hidden_folder_and_what_is_below_it_do_not_exist(user: ImapUser) -> None:
+    user.create("Private", "Private/Deep", "Privately")
+    tools = Tools(settings_for(user, MAIL_HIDDEN_FOLDERS="Private"))
+    try:
+        assert {name for name in await tools.folders() if name.startswith("Priv")} == {"Privately"}
+        for name in ("Private", "Private/Deep"):
+            with refused("folder_not_found"):
+                await tools.search(folder=name)
+    finally:
+        await tools.aclose()
+
+
+@pytest.mark.requirement("R4", "R5")
+async def test_a_role_stands_for_the_folder_that_has_it(user: ImapUser, tools: Tools) -> None:
+    user.append(bytes(letter("Thrown away")), "Trash")
+    page = await tools.search(folder="role:trash")
+    assert (page["folder"], subjects(page["messages"])) == ("Trash", ["Thrown away"])
+    with refused("special_use_missing"):
+        await tools.search(folder="role:flagged")
+
+
+@pytest.mark.requirement("R3")
+async def test_inbox_in_any_case_is_inbox(user: ImapUser, tools: Tools) -> None:
+    user.append(bytes(letter("Found")))
+    for name in ("inbox", "InBox", "role:inbox"):
+        page = await tools.search(folder=name)
+        assert (page["folder"], subjects(page["messages"])) == ("INBOX", ["Found"])

@@ -1,0 +1,110 @@
+"""mail_read and mail_get_attachment against real servers."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+
+import pytest
+
+from tests.peers.imap_user import ImapUser
+from tests.real.letters import PDF, PNG, letter, with_attachments, with_inline_picture
+from tests.real.tools import Result, Tools, refused
+
+
+async def only(tools: Tools) -> Result:
+    """The reference of the one message in INBOX."""
+    rows = (await tools.search())["messages"]
+    assert len(rows) == 1
+    reference: Result = rows[0]["reference"]
+    return reference
+
+
+@pytest.mark.requirement("M1", "M2", "R1")
+async def test_a_plain_message_is_read_whole(user: ImapUser, tools: Tools) -> None:
+    raw = bytes(letter("Réunion", "Zürich, 東京, \N{GRINNING FACE}\n"))
+    user.append(raw, flags=["\\Flagged"])
+    reference = await only(tools)
+    message = await tools.read(reference)
+    assert message["reference"] == reference
+    assert message["size"] == len(raw)
+    assert message["flags"] == ["\\Flagged"]
+    assert (message["text_format"], message["text_source"], message["truncated_by"]) == ("plain", "plain", "none")
+    assert message["untrusted"]["text"].strip() == "Zürich, 東京, \N{GRINNING FACE}"
+    assert message["text_chars"] == len(message["untrusted"]["text"])
+    headers = message["untrusted"]["headers"]
+    assert (headers["subject"], headers["from"]) == ("Réunion", ["Ann Other <ann@example.org>"])
+    assert await tools.call("mail_read", **reference) == message
+
+
+@pytest.mark.requirement("M3", "M4")
+async def test_pages_of_a_text_join_without_loss(user: ImapUser, tools: Tools) -> None:
+    user.append(bytes(letter(text="".join(f"line {number} é\N{GRINNING FACE}\n" for number in range(2000)))))
+    reference = await only(tools)
+    whole = await tools.read(reference, max_chars=262_144)
+    joined, offset = "", 0
+    while True:
+        page = await tools.read(reference, max_chars=7001, offset=offset)
+        assert page["text_chars"] == whole["text_chars"]
+        joined += page["untrusted"]["text"]
+        if "next_offset" not in page:
+            break
+        assert page["truncated_by"] == "max_chars"
+        offset = page["next_offset"]
+    assert joined == whole["untrusted"]["text"]
+
+
+@pytest.mark.requirement("G1", "G2", "M7")
+async def test_attachments_come_octet_for_octet(user: ImapUser, tools: Tools) -> None:
+    user.append(bytes(with_attachments()))
+    reference = await only(tools)
+    listed = (await tools.read(reference))["untrusted"]["attachments"]
+    assert [(each["index"], each["filename"], each["size"]) for each in listed] == [
+        (1, "report.pdf", len(PDF)),
+        (2, "Überblick 概要.png", len(PNG)),
+    ]
+    for index, octets in ((1, PDF), (2, PNG)):
+        attachment = await tools.call("mail_get_attachment", reference=reference, index=index)
+        assert base64.b64decode(attachment["untrusted"]["data_base64"]) == octets
+        assert attachment["sha256"] == hashlib.sha256(octets).hexdigest()
+    with refused("attachment_not_found"):
+        await tools.call("mail_get_attachment", reference=reference, index=3)
+
+
+@pytest.mark.requirement("G3")
+async def test_an_attachment_above_the_bound_is_refused_whole(user: ImapUser, tools: Tools) -> None:
+    message = letter()
+    message.add_attachment(bytes(2 * 1024 * 1024 + 1), maintype="application", subtype="x", filename="big.bin")
+    user.append(bytes(message))
+    with refused("attachment_too_large"):
+        await tools.call("mail_get_attachment", reference=await only(tools), index=1)
+
+
+@pytest.mark.requirement("M5", "M6")
+async def test_html_is_readable_and_the_other_form_is_named(user: ImapUser, tools: Tools) -> None:
+    user.append(bytes(with_inline_picture()))
+    message = await tools.read(await only(tools))
+    assert "picture" in message["untrusted"]["text"]
+    assert message["text_source"] in {"plain", "html"}
+    assert any("alternative" in warning.partition(":")[0] for warning in message["warnings"])
+
+
+@pytest.mark.requirement("R2")
+async def test_reading_leaves_unread_mail_unread(user: ImapUser, tools: Tools) -> None:
+    uid = user.append(bytes(with_attachments()))
+    reference = await only(tools)
+    await tools.read(reference)
+    await tools.call("mail_get_attachment", reference=reference, index=1)
+    await tools.folders(include_counts=True)
+    assert user.flags(uid) == set()
+
+
+@pytest.mark.requirement("R8")
+async def test_a_message_that_is_gone_is_not_found(user: ImapUser, tools: Tools) -> None:
+    user.append_all([bytes(letter())] * 2)
+    reference = (await tools.search())["messages"][0]["reference"]
+    user.expunge(2)
+    with refused("message_not_found"):
+        await tools.read(reference)
+    with refused("message_not_found"):
+        await tools.call("mail_get_attachment", reference=reference, index=1)

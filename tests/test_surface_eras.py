@@ -1,0 +1,184 @@
+"""The read tools from end to end, over HTTP, in both protocol eras and through the official client."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+
+from mailgate.server.catalog import TOOLS
+from mailgate.server.schemas import full_schema
+from tests.server.fakes import ERAS, READ_TOKEN, Post, application, inbox, mailbox, mcp_client, unconfigured
+
+REFERENCE = {"folder": "INBOX", "uid_validity": 1700000000, "uid": 2}
+CALLS: dict[str, dict[str, Any]] = {
+    "mail_capabilities": {},
+    "mail_list_folders": {"include_counts": True},
+    "mail_search": {"from": "ada", "limit": 2},
+    "mail_read": {"reference": REFERENCE},
+    "mail_get_attachment": {"reference": REFERENCE, "index": 1},
+}
+
+pytestmark = pytest.mark.parametrize("era", ERAS)
+
+
+async def call(era: str, name: str, arguments: dict[str, Any] | None = None) -> dict[str, Any]:
+    async with mcp_client(application(), era) as client:
+        result = await client.call_tool(name, arguments or CALLS[name])
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+@pytest.mark.parametrize("name", list(CALLS))
+async def test_every_result_is_what_its_schemas_promise(era: str, name: str) -> None:
+    content = await call(era, name)
+    tool = next(tool for tool in TOOLS if tool.name == name)
+    jsonschema.Draft202012Validator.check_schema(tool.output_schema)
+    jsonschema.validate(content, tool.output_schema)
+    jsonschema.validate(content, full_schema(tool.result))
+
+
+async def test_every_tool_of_the_table_is_tried_here(era: str) -> None:
+    assert list(CALLS) == [tool.name for tool in TOOLS]
+
+
+async def test_the_list_is_the_table_in_its_order_whoever_asks(era: str) -> None:
+    async with mcp_client(application(), era, READ_TOKEN) as client:
+        first, again = await client.list_tools(), await client.list_tools(cache_mode="bypass")
+    assert [tool.name for tool in first.tools] == [tool.name for tool in TOOLS]
+    assert first.tools == again.tools
+    for tool in first.tools:
+        assert tool.annotations is not None
+        assert (tool.annotations.read_only_hint, tool.annotations.open_world_hint) == (True, False)
+        assert tool.input_schema["additionalProperties"] is False
+        assert tool.input_schema["type"] == tool.output_schema["type"] == "object"
+
+
+async def test_the_server_says_who_it_is_and_that_mail_is_not_to_be_obeyed(era: str) -> None:
+    async with mcp_client(application(), era) as client:
+        assert client.server_info.name == "mailgate"
+        assert "untrusted" in (client.instructions or "")
+        assert client.server_capabilities.tools is not None
+        assert client.server_capabilities.resources is None
+
+
+async def test_search_pages_through_a_folder(era: str) -> None:
+    async with mcp_client(application(box=mailbox(inbox(5))), era) as client:
+        first = (await client.call_tool("mail_search", {"limit": 3})).structured_content
+        assert first is not None
+        rest = (await client.call_tool("mail_search", {"limit": 3, "cursor": first["next_cursor"]})).structured_content
+        assert rest is not None
+    assert [row["reference"]["uid"] for row in first["messages"]] == [5, 4, 3]
+    assert [row["reference"]["uid"] for row in rest["messages"]] == [2, 1]
+    assert (first["complete"], rest["complete"]) == (False, True)
+    assert "next_cursor" not in rest
+
+
+async def test_a_row_keeps_facts_apart_from_what_the_sender_wrote(era: str) -> None:
+    row = (await call(era, "mail_search"))["messages"][0]
+    assert row == {
+        "reference": {"folder": "INBOX", "uid_validity": 1700000000, "uid": 3},
+        "size": 100,
+        "flags": ["\\Seen"],
+        "internal_date": "2024-02-01T12:00:00+00:00",
+        "modseq": "903",
+        "has_attachments": False,
+        "untrusted": {
+            "subject": "Weekly report 3",
+            "from": ["Ada Lovelace <ada@example.com>"],
+            "to": ["owner@example.org"],
+            "date": "2024-02-01T11:59:58+00:00",
+            "message_id": "<report.3@mail.example.com>",
+        },
+    }
+
+
+async def test_a_read_gives_text_headers_and_attachments_under_untrusted(era: str) -> None:
+    content = await call(era, "mail_read")
+    assert content["reference"] == REFERENCE
+    assert content["modseq"] == "902"
+    assert content["truncated_by"] == "none"
+    assert "next_offset" not in content
+    body = content["untrusted"]
+    assert body["text"].split() == "The figures are fine. All of them.".split()
+    assert content["text_chars"] == len(body["text"])
+    assert body["headers"]["subject"] == "Weekly report 2"
+    assert "cc" not in body["headers"]
+    assert body["attachments"][0]["filename"] == "figures.csv"
+
+
+async def test_a_read_takes_the_three_fields_at_top_level_and_as_strings(era: str) -> None:
+    arguments = {"folder": "INBOX", "uid_validity": "1700000000", "uid": "2", "max_chars": "5.0"}
+    content = await call(era, "mail_read", arguments)
+    assert content["untrusted"]["text"] == "The f"
+    assert (content["truncated_by"], content["next_offset"]) == ("max_chars", 5)
+
+
+async def test_an_attachment_comes_once_with_its_hash(era: str) -> None:
+    content = await call(era, "mail_get_attachment")
+    data = base64.b64decode(content["untrusted"]["data_base64"])
+    assert data == b"a,b\r\n1,2\r\n"
+    assert content["size"] == len(data)
+    assert content["sha256"] == hashlib.sha256(data).hexdigest()
+
+
+async def test_a_failure_is_text_alone_in_two_lines(era: str) -> None:
+    async with mcp_client(application(), era) as client:
+        result = await client.call_tool("mail_read", {"reference": {**REFERENCE, "uid": 99}})
+    assert result.is_error
+    assert result.structured_content is None
+    (block,) = result.content
+    first, second = block.text.split("\n")
+    assert first.startswith("error message_not_found: ")
+    assert second.startswith("next: ")
+
+
+async def test_an_unknown_tool_is_a_protocol_error_that_repeats_nothing(era: str) -> None:
+    response = await Post.call("mail_canary", era=era).to(application())
+    error = response.json()["error"]
+    assert error["code"] == -32602
+    assert "canary" not in response.text
+
+
+async def test_an_unknown_method_is_not_repeated(era: str) -> None:
+    response = await Post(method="canary/method", era=era).to(application())
+    assert response.json()["error"]["code"] == -32601
+    assert "canary" not in response.text
+
+
+async def test_without_mail_settings_discovery_works_and_calls_explain(era: str) -> None:
+    app = application(unconfigured())
+    async with mcp_client(app, era) as client:
+        assert len((await client.list_tools()).tools) == len(TOOLS)
+        told = (await client.call_tool("mail_capabilities", {})).structured_content
+        refused = await client.call_tool("mail_search", {})
+    assert told is not None
+    assert told["imap"] is None
+    assert told["not_configured"] == ["MAIL_IMAP_HOST", "MAIL_USERNAME", "MAIL_PASSWORD"]
+    assert [tool["callable"] for tool in told["tools"]] == [True, False, False, False, False]
+    assert refused.content[0].text.startswith("error not_configured: ")
+    assert "MAIL_PASSWORD" in refused.content[0].text
+
+
+async def test_duplicate_results_are_identical(era: str) -> None:
+    assert await call(era, "mail_search") == await call(era, "mail_search")
+
+
+async def test_an_envelope_that_disagrees_with_its_headers_runs_nothing(era: str) -> None:
+    post = Post.call("mail_search", era="2026-07-28", headers={"Mcp-Name": "mail_capabilities"})
+    response = await post.to(application())
+    assert response.status_code == 400
+    assert response.json()["error"]["code"] == -32020
+
+
+async def test_an_unfit_argument_is_a_tool_error(era: str) -> None:
+    response = await Post.call("mail_search", {"limit": True}, era=era).to(application())
+    result = response.json()["result"]
+    assert result["isError"] is True
+    assert "structuredContent" not in result
+    assert json.dumps(result).count("`limit`") == 1
