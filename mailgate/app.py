@@ -14,7 +14,8 @@ from mailgate.server.dispatch import Dispatcher
 from mailgate.server.http import HttpSurface
 from mailgate.server.mcp import McpEndpoint
 from mailgate.server.origins import AllowedOrigins
-from mailgate.settings import Settings, SettingsError, check_http
+from mailgate.server.telemetry import configure_logging
+from mailgate.settings import Settings, SettingsError, check_http, read_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,17 @@ def build_app(settings: Settings, *, service: Service | None = None) -> HttpSurf
         origins=AllowedOrigins(settings.public_url, settings.allowed_origins),
         close=service.aclose,
     )
+
+
+def application() -> HttpSurface:
+    """The ASGI application of this process's environment, with its logging. Ends the process when refused a start."""
+    try:
+        settings = read_settings(http=True)
+    except SettingsError as refused:
+        # A traceback would bury the list of problems, and the list is all there is to say.
+        raise SystemExit(str(refused)) from None
+    configure_logging(settings.log_level, settings.log_format)
+    return build_app(settings)
 
 
 def build_mailbox(settings: Settings) -> Mailbox | None:

@@ -85,7 +85,7 @@ class _Walk:
         message = self.found["message"]
         index = message["untrusted"]["attachments"][0]["index"]
         answer = await self.call("mail_get_attachment", reference=message["reference"], index=index)
-        content = base64.b64decode(answer["data_base64"], validate=True)
+        content = base64.b64decode(answer["untrusted"]["data_base64"], validate=True)
         _expect(hashlib.sha256(content).hexdigest() == answer["sha256"], "the content does not match its hash")
         return f"{len(content)} bytes, hash verified"
 
@@ -143,7 +143,7 @@ def _reason(error: BaseException) -> str:
     """What went wrong, out of the group that a task group makes of it."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return str(error) or type(error).__name__
+    return str(error) if isinstance(error, StepFailed) else f"{type(error).__name__}: {error}"
 
 
 def _expect(holds: bool, otherwise: str) -> None:

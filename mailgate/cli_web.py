@@ -44,6 +44,10 @@ def http_config(app: Callable[..., Awaitable[None]], *, host: str, port: int, dr
 
 def listen(config: uvicorn.Config) -> tuple[socket, int]:
     """Binds and listens at once, so that whoever reads the port printed can connect; exits 1 when it is taken."""
-    bound = config.bind_socket()
+    try:
+        bound = config.bind_socket()
+    except SystemExit:
+        # uvicorn has logged the reason; its own status for this is 3.
+        raise SystemExit(1) from None
     bound.listen(config.backlog)
     return bound, bound.getsockname()[1]

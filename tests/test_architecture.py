@@ -44,7 +44,7 @@ DOORS: dict[str, set[str]] = {
     "sqlite3": set(),
     "httpx": set(),
     "subprocess": set(),
-    "mcp": {"server/mcp.py", "server/stdio.py"},
+    "mcp": {"server/mcp.py", "server/stdio.py", "cli_demo_check.py"},
     "starlette": {"server/*", "app.py"},
     "uvicorn": {"cli/*"},
     "pydantic": {"server/*", "settings/*"},

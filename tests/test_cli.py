@@ -7,9 +7,9 @@ import hashlib
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -228,6 +228,17 @@ def test_serve_says_where_it_listens_and_ends_on_ctrl_c(tmp_path: Path) -> None:
         process.communicate()
 
 
+@pytest.mark.parametrize("command", ["serve", "demo"])
+def test_a_port_that_is_taken_ends_the_command_with_1_and_no_traceback(tmp_path: Path, command: str) -> None:
+    entry = hashlib.sha256(b"x").hexdigest() + ":mail.read"
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        answer = run(command, "--port", port, cwd=tmp_path, env={"MAIL_TOKENS": entry})
+    assert answer.returncode == 1
+    assert "in use" in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_the_demo_prints_what_clients_need_and_ends_cleanly(tmp_path: Path, ending: signal.Signals) -> None:
     process = start("demo", "--port", "0", cwd=tmp_path)
@@ -255,13 +266,13 @@ def test_the_demo_prints_what_clients_need_and_ends_cleanly(tmp_path: Path, endi
     assert '"--stdio"' in text
 
 
-def test_the_demo_works_in_both_eras_and_over_stdio(tmp_path: Path) -> None:
-    began = time.monotonic()
-    answer = run("demo", "--check", cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, seconds=120)
+def test_the_demo_works_in_both_eras_and_over_stdio() -> None:
+    # In the project's folder: the stdio server is started by the client, with an environment of the client's making.
+    answer = run("demo", "--check", cwd=ROOT, seconds=120)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     for way in ("http, initialize era", "http, 2026-07-28", "stdio, initialize era", "stdio, 2026-07-28"):
         for step in ("tools", "capabilities", "folders", "search", "read", "attachment"):
             assert f"ok   {way}: {step}: " in answer.stdout
     assert "ok   http, no token: refused" in answer.stdout
     assert "FAIL" not in answer.stdout
-    assert time.monotonic() - began < 100
+    assert answer.stderr == ""

@@ -12,6 +12,7 @@ import pytest
 
 from mailgate.server.catalog import TOOLS
 from mailgate.server.schemas import full_schema
+from tests.read.fakes import FakeMessage
 from tests.server.fakes import ERAS, READ_TOKEN, Post, application, inbox, mailbox, mcp_client, unconfigured
 
 REFERENCE = {"folder": "INBOX", "uid_validity": 1700000000, "uid": 2}
@@ -182,3 +183,20 @@ async def test_an_unfit_argument_is_a_tool_error(era: str) -> None:
     assert result["isError"] is True
     assert "structuredContent" not in result
     assert json.dumps(result).count("`limit`") == 1
+
+
+async def test_the_other_form_of_a_text_is_mentioned(era: str) -> None:
+    source = (
+        b"From: ada@example.com\r\nSubject: both\r\nMIME-Version: 1.0\r\n"
+        b'Content-Type: multipart/alternative; boundary="b"\r\n\r\n'
+        b"--b\r\nContent-Type: text/plain\r\n\r\nThe plain words of this message.\r\n"
+        b"--b\r\nContent-Type: text/html\r\n\r\n<p>The plain words of this message.</p>\r\n--b--\r\n"
+    )
+    folder = inbox(0)
+    folder.append(FakeMessage(source=source))
+    async with mcp_client(application(box=mailbox(folder)), era) as client:
+        result = await client.call_tool("mail_read", {"reference": {**REFERENCE, "uid": 1}})
+    assert result.structured_content is not None
+    assert result.structured_content["text_source"] == "plain"
+    mentioned = [text for text in result.structured_content["warnings"] if "html" in text.lower()]
+    assert len(mentioned) == 1

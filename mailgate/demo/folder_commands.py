@@ -64,10 +64,21 @@ async def status(session: Session, scanner: Scanner) -> Done:
 
 
 def _new_name(wire: bytes) -> str:
-    name = name_of(wire).removesuffix(DELIMITER)
-    if not name or name.startswith(DELIMITER) or DELIMITER * 2 in name:
+    name = name_of(wire.removesuffix(DELIMITER.encode()))
+    levels = name.split(DELIMITER)
+    if not all(levels):
         raise Refused("that name is not possible", "CANNOT")
+    for depth in range(len(levels)):
+        _check_listable(DELIMITER.join(levels[: depth + 1]))
     return name
+
+
+def _check_listable(name: str) -> None:
+    """Every folder must be one that LIST can show: some octets, and overlong names, have no form on the wire."""
+    try:
+        serialize_name(name)
+    except ValueError:
+        raise Refused("that name is not possible", "CANNOT") from None
 
 
 async def create(session: Session, scanner: Scanner) -> Done:
@@ -106,6 +117,9 @@ async def rename(session: Session, scanner: Scanner) -> Done:
         raise Refused("the folder exists", "ALREADYEXISTS")
     if new.startswith(old + DELIMITER) and old != "INBOX":
         raise Refused("a folder cannot move below itself", "CANNOT")
+    for name in session.mailbox.folders:
+        if name.startswith(old + DELIMITER):
+            _check_listable(new + name.removeprefix(old))
     session.mailbox.rename(old, new)
     return Done()
 
@@ -135,8 +149,10 @@ async def append(session: Session, scanner: Scanner) -> Done:
         raise BadCommand("a message comes as a literal")
     raw = scanner.string()
     scanner.end()
-    if not raw or b"\0" in raw:
-        raise BadCommand("a message is neither empty nor holds NUL")
+    if b"\0" in raw:
+        raise BadCommand("a literal holds no NUL")
+    if not raw:
+        raise Refused("a message is not empty", "CANNOT")
     folder = session.folder_at(wire, code="TRYCREATE")
     uid = session.mailbox.append(folder.name, raw, flags, at)
     if Extension.UIDPLUS not in session.extensions:

@@ -7,6 +7,7 @@ can hide the other's mistakes, and it is strict: one space between arguments, 7-
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -65,8 +66,11 @@ class SequenceSet:
     def members(self, existing: list[int]) -> list[int]:
         """The numbers of `existing` (ascending) that the set names; `*` is the last of them (RFC 9051, 6.4.8)."""
         last = existing[-1] if existing else 0
-        bounds = [sorted((last if low is None else low, last if high is None else high)) for low, high in self.ranges]
-        return [number for number in existing if any(low <= number <= high for low, high in bounds)]
+        found: set[int] = set()
+        for pair in self.ranges:
+            low, high = sorted(last if bound is None else bound for bound in pair)
+            found.update(existing[bisect_left(existing, low) : bisect_right(existing, high)])
+        return sorted(found)
 
     def highest(self) -> int:
         """The largest number written in the set; 0 when it holds only `*`."""

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 
 from mailgate.demo.extensions import Extension
 from mailgate.demo.folder_commands import check_status_items, serialize_name, status_row
-from mailgate.demo.grammar import BadCommand, Scanner
+from mailgate.demo.grammar import BadCommand, Refused, Scanner
 from mailgate.demo.session import Done, Session
 from mailgate.demo.store import DemoFolder
 from mailgate.imap.mutf7 import to_wire
 from mailgate.imap.values import FolderName
+
+WILDCARDS_MAX = 8
+"""In one pattern: matching takes time that grows with their number."""
 
 
 @dataclass(slots=True)
@@ -107,6 +110,8 @@ def _matcher(patterns: list[bytes]) -> re.Pattern[bytes]:
             pattern = b"INBOX"
         # Runs of wildcards say no more than one of them, and would only make matching slow.
         pattern = re.sub(rb"[*%]*\*[*%]*", b"*", re.sub(rb"%+", b"%", pattern))
+        if pattern.count(b"*") + pattern.count(b"%") > WILDCARDS_MAX:
+            raise Refused("too many wildcards", "LIMIT")
         rules.append(re.escape(pattern).replace(rb"\*", b".*").replace(b"%", b"[^/]*"))
     return re.compile(b"|".join(rules), re.S)
 

@@ -75,7 +75,7 @@ async def authenticate(session: Session, scanner: Scanner) -> Done:
         scanner.end()
     else:
         await session.proceed(b"")
-        response = await session.reader.line()
+        response = await session.continuation_line()
     if response is None or response == b"*":
         raise BadCommand("authentication was cancelled")
     try:

@@ -7,7 +7,6 @@ choice, mostly Dovecot. It speaks no TLS and is only ever bound where its caller
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable
 
 from mailgate.demo import copying, folder_commands, listing, login, messages, selecting
@@ -79,10 +78,12 @@ class DemoServer:
         self._extensions = Extensions(without)
         self._on_command = on_command
         self._listener: asyncio.Server | None = None
+        self._stopping = False
         self._sessions: dict[asyncio.Task[None], tuple[Session, asyncio.StreamWriter]] = {}
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> tuple[str, int]:
         """Listens, and answers the host and port it listens on."""
+        self._stopping = False
         self._listener = await asyncio.start_server(self._accept, host, port, limit=MAX_LINE)
         bound = self._listener.sockets[0].getsockname()
         return bound[0], bound[1]
@@ -91,6 +92,7 @@ class DemoServer:
         """Closes the listener, tells every session BYE and waits until all have ended. Harmless when not started."""
         if self._listener is None:
             return
+        self._stopping = True
         self._listener.close()
         ending = list(self._sessions)
         for task, (session, _) in list(self._sessions.items()):
@@ -106,7 +108,7 @@ class DemoServer:
         session = Session(
             self.mailbox, self._account, self._extensions, COMMANDS, reader, writer, on_command=self._on_command
         )
-        if len(self._sessions) >= SESSIONS_MAX:
+        if self._stopping or len(self._sessions) >= SESSIONS_MAX:
             session.bye(b"[UNAVAILABLE] too many sessions")
         self._sessions[task] = (session, writer)
         try:
@@ -121,6 +123,10 @@ class DemoServer:
 
 async def _hang_up(writer: asyncio.StreamWriter) -> None:
     writer.close()
-    with contextlib.suppress(ConnectionError, TimeoutError):
+    try:
         async with asyncio.timeout(STOP_SECONDS):
             await writer.wait_closed()
+    except TimeoutError:
+        writer.transport.abort()
+    except ConnectionError:
+        pass

@@ -90,7 +90,7 @@ class Session:
         self._commands = commands
         self._writer = writer
         self._on_command = on_command
-        self.reader = CommandReader(reader, self.proceed, literal_plus=Extension.LITERAL_PLUS in extensions)
+        self._reader = CommandReader(reader, self.proceed, literal_plus=Extension.LITERAL_PLUS in extensions)
 
     # --- output
 
@@ -117,6 +117,11 @@ class Session:
         self.state = State.LOGOUT
 
     # --- what handlers need
+
+    async def continuation_line(self) -> bytes | None:
+        """The line that answers a continuation; `None` when the client has gone away."""
+        async with asyncio.timeout(IDLE_SECONDS):
+            return await self._reader.line()
 
     @property
     def selected(self) -> FolderView:
@@ -164,7 +169,7 @@ class Session:
     async def _next(self) -> CommandText | None:
         try:
             async with asyncio.timeout(IDLE_SECONDS):
-                text = await self.reader.command()
+                text = await self._reader.command()
         except LiteralRefused as refusal:
             self._tagged(refusal.line.partition(b" ")[0] or b"*", b"NO", "literal too large", b"TOOBIG")
             return None
@@ -199,6 +204,8 @@ class Session:
             self._tagged(self.tag, b"NO", str(refusal), refusal.code.encode("ascii"))
         except NoSuchFolder:
             self._tagged(self.tag, b"NO", "no such folder", b"NONEXISTENT")
+        except (StreamLost, TimeoutError):
+            self.bye(b"nothing that could be followed")
         except MailboxFull:
             self._tagged(self.tag, b"NO", "the mailbox is full", b"OVERQUOTA")
         return True

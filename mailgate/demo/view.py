@@ -23,10 +23,6 @@ class FolderView:
         """The message, unless it has been expunged since the session was last told."""
         return self.folder.messages.get(uid)
 
-    def number_of(self, uid: int) -> int:
-        """The sequence number of a known UID."""
-        return self.uids.index(uid) + 1
-
     def told(self, message: DemoMessage) -> None:
         """The session has just been given this message's flags."""
         self._told[message.uid] = message.mod_seq

@@ -1,8 +1,8 @@
 """One connection to the IMAP server, on aioimaplib's protocol class with a receive path of mailgate's own.
 
 Taken from aioimaplib: the protocol that asyncio connects, and its tags. Replaced: everything about receiving, sending,
-time-outs and failure, because upstream's parser changes values, loses responses and has no bounds
-(docs/decisions names each case; tests/imap/test_aioimaplib_seam.py pins what is relied on).
+time-outs and failure, because upstream's parser changes values, loses responses and has no bounds;
+tests/imap/test_aioimaplib_seam.py pins what is relied on.
 
 The rule for failure is one: a connection in doubt is aborted and never used again. In doubt means a time-out, a
 cancellation, a tag nobody waits for, a tagged line that cannot be read, a passed bound, BYE, or a lost connection.
@@ -98,7 +98,7 @@ class _Protocol(IMAP4ClientProtocol):  # type: ignore[misc]
                     self.fail(UpstreamProtocolError())
             case Condition(status=Status.BYE):
                 self._accept_bye(response)
-            case _ if self.exchange is not None:
+            case _ if self.exchange is not None and not self.exchange.tagged.done():
                 self.answered = True
                 self.exchange.add(response)
             case _:
@@ -191,6 +191,11 @@ class ImapConnection:
     def answered(self) -> bool:
         """Whether the server has said anything since the last command began."""
         return self._protocol.answered
+
+    @property
+    def busy(self) -> bool:
+        """Whether a command is in flight."""
+        return self._protocol.exchange is not None
 
     def abort(self) -> None:
         """Close at once, without a word; whoever waits is told `upstream_unavailable`."""

@@ -64,9 +64,10 @@ class SearchCriteria:
     def keys(self) -> list[Part]:
         """The search keys, ANDed as RFC 9051, 6.4.4 has it: "the result is the intersection (AND function)"."""
         keys: list[Part] = []
-        for word, value in ((b"SEEN", self.unread), (b"FLAGGED", self.flagged)):
-            if value is not None:
-                keys.append(word if value is (word == b"FLAGGED") else b"UN" + word)
+        if self.unread is not None:
+            keys.append(b"UNSEEN" if self.unread else b"SEEN")
+        if self.flagged is not None:
+            keys.append(b"FLAGGED" if self.flagged else b"UNFLAGGED")
         for word, day in ((b"SINCE", self.since), (b"BEFORE", self.before)):
             if day is not None:
                 keys += [word, _date(day)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -56,12 +57,15 @@ class ImapEndpoint:
             raise ValueError("IMAP without TLS is only allowed to a loopback host")
 
 
-_UNSENDABLE = "\x00\r\n"
+_UNSENDABLE = re.compile("[\x00\r\n\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """User name and password of the mailbox. NUL, CR and LF cannot be sent in any form of login (`ValueError`)."""
+    """User name and password of the mailbox, sent in UTF-8.
+
+    NUL, CR, LF and lone surrogates cannot be sent in any form of login (`ValueError`).
+    """
 
     username: str = field(repr=False)
     password: str = field(repr=False)
@@ -69,5 +73,5 @@ class Credentials:
     def __post_init__(self) -> None:
         if not self.username or not self.password:
             raise ValueError("user name and password are needed")
-        if any(character in self.username or character in self.password for character in _UNSENDABLE):
+        if _UNSENDABLE.search(self.username + self.password):
             raise ValueError("user name or password holds a character that cannot be sent")

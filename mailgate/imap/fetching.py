@@ -13,7 +13,7 @@ from mailgate.imap.refusals import is_temporary, refusal
 from mailgate.imap.responses import FetchData, Malformed
 from mailgate.imap.rows import SummaryPage, SummaryRow
 from mailgate.imap.structure import has_attachments
-from mailgate.imap.values import Uid
+from mailgate.imap.values import SystemFlag, Uid
 from mailgate.limits import SUMMARY_HEADER_BYTES
 
 # RFC 9051, 7: news about other messages may come at any time. A row counts only if it names the UID that was asked
@@ -33,6 +33,11 @@ def _merged(old: FetchData, new: FetchData) -> FetchData:
     said = {field.name: getattr(new, field.name) for field in dataclasses.fields(new)}
     said["sections"] = MappingProxyType({**old.sections, **new.sections})
     return dataclasses.replace(old, **{name: value for name, value in said.items() if value is not None})
+
+
+def flags_of(row: FetchData) -> tuple[str, ...]:
+    """The flags of a message. `\\Recent` is a fact about sessions, and gone from the protocol (RFC 9051, 2.3.2)."""
+    return tuple(flag for flag in row.flags or () if flag != SystemFlag.RECENT)
 
 
 def unreadable_uids(result: CommandResult, uids: Collection[Uid]) -> set[Uid]:
@@ -106,7 +111,7 @@ def _summary(uid: Uid, row: FetchData) -> SummaryRow:
     structure = row.body_structure
     return SummaryRow(
         uid=uid,
-        flags=row.flags or (),
+        flags=flags_of(row),
         internal_date=row.internal_date,
         size=row.size,
         mod_seq=row.mod_seq,

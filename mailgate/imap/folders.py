@@ -53,7 +53,61 @@ class Folder:
         )
 
     @property
-    def roles(folders: Iterable[Folder], operator_map: Mapping[SpecialUse, FolderName]) -> dict[SpecialUse, Role]:
+    def roles(self) -> tuple[SpecialUse, ...]:
+        """Every role that the server gives this folder; none to one that cannot hold messages."""
+        inbox = (SpecialUse.INBOX,) if self.name == INBOX else ()
+        words = (word.lower() for word in self.attributes) if self.selectable else ()
+        return (*inbox, *(_ROLES[word] for word in words if word in _ROLES))
+
+    @property
+    def role(self) -> SpecialUse | None:
+        """The first role, or None."""
+        return next(iter(self.roles), None)
+
+
+def _has_children(attributes: tuple[str, ...]) -> bool | None:
+    """`\\Noinferiors` says that there can be none, `\\HasNoChildren` that there are none (RFC 9051, 7.3.1)."""
+    if "\\HasChildren" in attributes:
+        return True
+    if "\\HasNoChildren" in attributes or "\\Noinferiors" in attributes:
+        return False
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class RoleFolder:
+    """The one folder of a role. `mapped`: the operator said so, not the server."""
+
+    role: SpecialUse
+    folder: FolderName
+    mapped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RoleMissing:
+    """No folder has the role; `why` is a sentence for the caller."""
+
+    role: SpecialUse
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoleAmbiguous:
+    """More than one folder has the role."""
+
+    role: SpecialUse
+    folders: tuple[FolderName, ...]
+
+    @property
+    def why(self) -> str:
+        """A sentence for the caller."""
+        return f"the mail server names {len(self.folders)} folders for this role"
+
+
+Role: TypeAlias = RoleFolder | RoleMissing | RoleAmbiguous
+
+
+def roles(folders: Iterable[Folder], operator_map: Mapping[SpecialUse, FolderName]) -> dict[SpecialUse, Role]:
     """Who holds each role: the operator's word, else the one folder that the server names, never a guess.
 
     A folder that was listed twice is one folder; that one row calls it not selectable is enough.
@@ -61,7 +115,7 @@ class Folder:
     rows = tuple(folders)
     barred = {folder.name for folder in rows if not folder.selectable}
     usable = tuple(folder for folder in rows if folder.name not in barred)
-    found = {role: _advertised(role, usable) for role in SpecialUse}
+    found: dict[SpecialUse, Role] = {role: _advertised(role, usable) for role in SpecialUse}
     found |= {role: _mapped(role, name, rows, barred) for role, name in operator_map.items()}
     return found | {SpecialUse.INBOX: RoleFolder(SpecialUse.INBOX, INBOX)}
 

@@ -27,6 +27,8 @@ class HiddenFolders:
 
     def hides(self, name: FolderName, delimiters: str | None) -> bool:
         """Whether a folder is hidden. `delimiters`: characters between levels; None or empty for no hierarchy."""
+        if not self.names:
+            return False
         paths = [path for reading in _readings(name) for path in (_path(reading, delimiters),)]
         return any(_is_at_or_below(path, hidden) for hidden in self._paths(delimiters) for path in paths)
 

@@ -36,7 +36,7 @@ from mailgate.imap.readable import ReadableFolder
 from mailgate.imap.responses import ListData
 from mailgate.imap.rows import FolderList
 from mailgate.imap.tls import client_context
-from mailgate.imap.values import FolderName, SpecialUse, UidValidity
+from mailgate.imap.values import INBOX, FolderName, SpecialUse, UidValidity
 from mailgate.limits import IMAP_CONNECTIONS_DEFAULT, UPSTREAM_TIMEOUT_DEFAULT
 
 ROLES_SECONDS: Final = 60.0
@@ -120,23 +120,15 @@ class Mailbox:
         Raises `InvalidArgument` for bad form, `SpecialUseMissing` and `SpecialUseAmbiguous`, and `FolderNotFound` for
         a hidden folder. Whether the folder exists shows when it is opened.
         """
-        if argument[: len(ROLE_PREFIX)].lower() == ROLE_PREFIX:
-            return await self._resolve_role(argument[len(ROLE_PREFIX) :].lower())
-        try:
-            name = FolderName(argument)
-        except ValueError:
-            raise InvalidArgument("folder is empty, too long, or holds control characters.") from None
+        name, role = _folder_or_role(argument)
+        if name is None:
+            return await self._holder(role)
         if self._hidden:
             async with self._pool.lend() as lease:
                 await self._refuse_hidden(lease, name)
         return name
 
-    async def _resolve_role(self, text: str) -> FolderName:
-        try:
-            role = SpecialUse(text)
-        except ValueError:
-            names = ", ".join(SpecialUse)
-            raise InvalidArgument(f"folder names a role that does not exist; roles are {names}.") from None
+    async def _holder(self, role: SpecialUse) -> FolderName:
         holder = (await self.roles())[role]
         if isinstance(holder, RoleMissing):
             raise SpecialUseMissing
@@ -153,20 +145,31 @@ class Mailbox:
         Raises `FolderNotFound`, `FolderNotSelectable`, `StaleReference`, `UpstreamBusy` and the upstream errors. A
         kept connection that died unnoticed is replaced once, before the folder is lent and never after.
         """
-        async with self._pool.lend() as lease:
-            yield await self._open(lease, folder, uid_validity, ReadableFolder)
+        async with self._lend(folder, uid_validity, ReadableFolder) as lent:
+            yield lent
 
     @asynccontextmanager
     async def select(
         self, folder: FolderName, *, uid_validity: UidValidity | None = None
     ) -> AsyncIterator[WritableFolder]:
         """Lend a folder for writing. As `examine`, but nothing is ever repeated."""
-        async with self._pool.lend() as lease:
-            yield await self._open(lease, folder, uid_validity, WritableFolder)
+        async with self._lend(folder, uid_validity, WritableFolder) as lent:
+            yield lent
 
     async def aclose(self) -> None:
         """Log out and close what is kept."""
         await self._pool.aclose()
+
+    @asynccontextmanager
+    async def _lend(
+        self, name: FolderName, uid_validity: UidValidity | None, kind: type[_Folder]
+    ) -> AsyncIterator[_Folder]:
+        async with self._pool.lend() as lease:
+            lent = await self._open(lease, name, uid_validity, kind)
+            try:
+                yield lent
+            finally:
+                lent.give_back()
 
     async def _open(
         self, lease: Lease, name: FolderName, uid_validity: UidValidity | None, kind: type[_Folder]
@@ -202,3 +205,19 @@ class Mailbox:
             rows = result.of(ListData)
             self._delimiters = (rows[0].delimiter or "") if result.ok and rows else ANY_DELIMITER
         return self._delimiters
+
+
+def _folder_or_role(argument: str) -> tuple[FolderName | None, SpecialUse]:
+    """A name, or None and a role. INBOX is no matter of roles: the protocol itself names it (RFC 9051, 5.1)."""
+    prefix, text = argument[: len(ROLE_PREFIX)], argument[len(ROLE_PREFIX) :]
+    try:
+        if prefix.lower() != ROLE_PREFIX:
+            return FolderName(argument), SpecialUse.INBOX
+        role = SpecialUse(text.lower())
+    except ValueError:
+        raise InvalidArgument(_BAD_ROLE if prefix.lower() == ROLE_PREFIX else _BAD_NAME) from None
+    return (INBOX if role is SpecialUse.INBOX else None), role
+
+
+_BAD_NAME: Final = "folder is empty, too long, or holds control characters."
+_BAD_ROLE: Final = f"folder names a role that does not exist; the roles are {', '.join(SpecialUse)}."

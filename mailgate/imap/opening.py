@@ -52,7 +52,7 @@ def opened_folder(result: CommandResult, *, condstore: bool) -> OpenedFolder:
         UidValidity(validity),
         exists[-1].count,
         codes["UIDNEXT"].number if "UIDNEXT" in codes else None,
-        None if "NOMODSEQ" in codes else mod_seq,
+        mod_seq,
     )
 
 

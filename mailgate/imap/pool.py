@@ -63,7 +63,10 @@ class Lease:
 
 
 class ConnectionPool:
-    """At most `size` connections in a process; `connect` opens one and logs in, `clock` tells idle time (seconds)."""
+    """At most `size` connections; `connect` opens one and logs in, `clock` tells idle time in seconds.
+
+    A process has one event loop at a time. Where a second one runs beside it, in another thread, each has `size`.
+    """
 
     def __init__(self, connect: Connect, *, size: int, clock: Callable[[], float]) -> None:
         if size < 1:
@@ -148,7 +151,8 @@ class ConnectionPool:
         return connection
 
     def _take_back(self, here: _LoopPool, connection: ImapConnection) -> None:
-        if connection.closed:
+        # Whoever gave it back while a command is in flight did not wait for its answer: in doubt, so not used again.
+        if connection.closed or connection.busy:
             self._drop(here, connection)
         else:
             here.idle.append(_Idle(connection, self._clock()))

@@ -11,7 +11,7 @@ from mailgate.imap.commands import Command
 from mailgate.imap.connection import ImapConnection
 from mailgate.imap.criteria import SearchCriteria
 from mailgate.imap.exchange import CommandResult
-from mailgate.imap.fetching import fetch_summaries, rows_by_uid, unreadable_uids
+from mailgate.imap.fetching import fetch_summaries, flags_of, rows_by_uid, unreadable_uids
 from mailgate.imap.opening import OpenedFolder
 from mailgate.imap.refusals import code_of, refusal, search_refusal
 from mailgate.imap.responses import ESearchData, FetchData, Malformed, SearchData, StatusData
@@ -36,8 +36,10 @@ class ReadableFolder:
         self.name = name
         self._wire = wire
         self._opened = opened
-        self._connection = connection
+        self._lent: ImapConnection | None = connection
         self._seconds = seconds
+        self.capabilities: CapabilitySet = connection.capabilities
+        """What the server offers after login."""
 
     @property
     def uid_validity(self) -> UidValidity:
@@ -58,11 +60,6 @@ class ReadableFolder:
     def highest_modseq(self) -> ModSeq | None:
         """The folder's highest mod-sequence, with CONDSTORE."""
         return self._opened.highest_modseq
-
-    @property
-    def capabilities(self) -> CapabilitySet:
-        """What the server offers after login."""
-        return self._connection.capabilities
 
     async def last_uid(self) -> int:
         """The highest UID that may be in use, 0 for an empty folder.
@@ -112,6 +109,16 @@ class ReadableFolder:
                 raise UpstreamProtocolError("The mail server's answer about the message cannot be read.")
             raise MessageNotFound
         return _source_row(uid, row, limit)
+
+    def give_back(self) -> None:
+        """End the lending: from here on the connection may be another call's, and no method works any more."""
+        self._lent = None
+
+    @property
+    def _connection(self) -> ImapConnection:
+        if self._lent is None:
+            raise RuntimeError("the folder was given back")
+        return self._lent
 
     @property
     def _has_mod_seq(self) -> bool:
@@ -164,4 +171,4 @@ def _source_row(uid: Uid, row: FetchData, limit: int) -> SourceRow:
         raise UpstreamProtocolError("The mail server gave the message without its text.")
     # RFC822.SIZE is no measure: one provider names three times the octets that it sends.
     truncated = source.truncated or len(source) >= limit
-    return SourceRow(uid, row.flags or (), row.internal_date, row.size, row.mod_seq, bytes(source[:limit]), truncated)
+    return SourceRow(uid, flags_of(row), row.internal_date, row.size, row.mod_seq, bytes(source[:limit]), truncated)

@@ -89,8 +89,7 @@ def _return_data(values: list[Value]) -> dict[str, Value]:
     items: dict[str, Value] = {}
     name: str | None = None
     for value in values:
-        is_name = isinstance(value, Atom) and value[:1].isalpha()
-        if is_name and isinstance(value, Atom):
+        if isinstance(value, Atom) and value[:1].isalpha():
             name = ascii_of(value).upper()
             items.setdefault(name, None)
         elif name is not None:

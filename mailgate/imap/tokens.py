@@ -57,7 +57,6 @@ _TOKEN = re.compile(
     rb")",
     re.DOTALL,
 )
-_SPACES = re.compile(rb"[ \t]*+")
 _ESCAPE = re.compile(rb"\\(.)", re.DOTALL)
 
 
@@ -113,62 +112,51 @@ class TokenReader:
 
     def begins_string(self) -> bool:
         """Whether a quoted string or a literal comes next."""
-        segment = self._segments[self._index] if self._index < len(self._segments) else b""
-        if isinstance(segment, Literal):
-            return True
-        rest = _SPACES.match(segment, self._position)
-        position = rest.end() if rest else self._position
-        if position == len(segment):
-            return self._index + 1 < len(self._segments)
-        return segment.startswith(b'"', position)
+        token = self._peek()
+        return isinstance(token, Literal) or (token is not None and token[0].lstrip(b" \t").startswith(b'"'))
 
     def at_end(self) -> bool:
         """Whether nothing but spaces is left."""
-        return self._skip(_Mark.END)
+        return self._peek() is None
 
     def rest(self) -> bytes:
         """The octets that are left, one separating space taken off; `TokenError` when a literal is among them."""
-        if len(self._segments) - self._index > 1:
+        left = self._segments[self._index :]
+        self._index = len(self._segments)
+        if any(isinstance(segment, Literal) for segment in left):
             raise TokenError("a literal is out of place")
-        text = self._segments[self._index] if self._index < len(self._segments) else b""
-        if isinstance(text, Literal):
-            raise TokenError("a literal is out of place")
-        rest, self._index = text[self._position :], len(self._segments)
-        return rest.removeprefix(b" ")
+        text = b"".join(segment for segment in left if isinstance(segment, bytes))
+        return text[self._position :].removeprefix(b" ")
 
     def _skip(self, wanted: _Mark) -> bool:
-        index, position = self._index, self._position
-        segment = self._segments[index] if index < len(self._segments) else b""
-        if isinstance(segment, Literal):
+        token = self._peek()
+        if token is None or isinstance(token, Literal) or token.lastgroup != wanted.name:
             return False
-        if self._next_mark() is wanted:
-            return True
-        self._index, self._position = index, position
-        return False
-
-    def _next_mark(self) -> Atom | String | _Mark | None:
-        """As `_next`, but what is no mark may be broken: whoever reads the value is told then."""
-        try:
-            return self._next()
-        except TokenError:
-            return None
+        self._position = token.end()
+        return True
 
     def _next(self) -> Atom | String | _Mark | None:
+        token = self._peek()
+        if token is None:
+            return _Mark.END
+        if isinstance(token, Literal):
+            self._index += 1
+            return String.of(token)
+        self._position = token.end()
+        return _token(token)
+
+    def _peek(self) -> re.Match[bytes] | Literal | None:
+        """What comes next, not yet taken; None at the end."""
         while self._index < len(self._segments):
             segment = self._segments[self._index]
             if isinstance(segment, Literal):
-                self._advance()
-                return String.of(segment)
+                return segment
             match = _TOKEN.match(segment, self._position)
             if match is not None:
-                self._position = match.end()
-                return _token(match)
-            self._advance()
-        return _Mark.END
-
-    def _advance(self) -> None:
-        self._index += 1
-        self._position = 0
+                return match
+            self._index += 1
+            self._position = 0
+        return None
 
 
 def _token(match: re.Match[bytes]) -> Atom | String | _Mark | None:

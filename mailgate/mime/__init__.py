@@ -1,1 +1,1 @@
-"""Messages: from raw octets to what a reader may see, within bounds. Knows no IMAP, no socket, no clock but a deadline."""
+"""Messages: from raw octets to what a reader may see, within bounds. Knows no IMAP, no socket, and no clock."""

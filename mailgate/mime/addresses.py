@@ -20,6 +20,8 @@ FIELD_CHARS_MAX: Final = 64 * 1024
 NAME_CHARS_MAX: Final = 256
 ADDRESS_CHARS_MAX: Final = 320
 """A local part of 64 octets, `@`, and a domain of 255 (RFC 5321, 4.5.3.1)."""
+_PIECES_MAX: Final = 2000
+"""Pieces of one address that are looked at; an honest one has some ten."""
 
 # An encoded word is one token whatever is in it; a quote without end runs to the end. Possessive: no backtracking.
 _TOKEN: Final = re.compile(
@@ -29,7 +31,7 @@ _TOKEN: Final = re.compile(
 )
 _QUOTED_PAIR: Final = re.compile(r"\\(.)", re.DOTALL)
 _SPECIAL: Final = re.compile(r'[()<>\[\]:;@\\,"]')
-_ADDRESS_LIKE: Final = re.compile(r"[^\s@<>\"]{1,64}@[^\s@<>\"]{1,255}")
+_ADDRESS_LIKE: Final = re.compile(r"[^\s@<>\"'(),;:\[\]]{1,64}@[^\s@<>\"'(),;:\[\]]{1,255}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +77,16 @@ class _Draft:
     comments: list[str] = field(default_factory=list)
     angle: str | None = None
     glue: bool = False
+    has_at: bool = False
+    room: int = _PIECES_MAX
 
     def add(self, raw: str, shown: str | None = None) -> None:
-        """Append to the last word, or begin one after a gap; `@` and `.` bind over blanks (RFC 5322, 4.4)."""
-        if self.raw and (self.glue or raw in "@." or self.raw[-1][-1] in "@."):
+        """Append to the last word, or begin one after a gap; `@` binds over blanks (RFC 5322, 4.4)."""
+        self.room -= 1
+        if self.room < 0:
+            return
+        self.has_at = self.has_at or raw == "@"
+        if self.raw and (self.glue or raw == "@" or self.raw[-1].endswith("@")):
             self.raw[-1] += raw
             self.shown[-1] += raw if shown is None else shown
         else:
@@ -104,33 +112,33 @@ def _drafts(text: str) -> Iterator[_Draft]:
     draft = _Draft()
     tokens = _TOKEN.finditer(text)
     for match in tokens:
-        token = match[0]
-        if token in ",;":
+        mark = match[0]
+        if mark in ",;":
             yield draft
             draft = _Draft()
-        elif token == "(":
+        elif mark == "(":
             draft.comments.append(_comment(tokens))
             draft.glue = False
-        elif token == "<":
+        elif mark == "<":
             ended_early = _angle(draft, tokens)
             if ended_early:
                 yield draft
                 draft = _Draft()
-        elif token == ":" and draft.angle is None and not any("@" in word for word in draft.raw):
+        elif mark == ":" and draft.angle is None and not draft.has_at:
             draft = _Draft()  # what came before named a group
         else:
-            _word(draft, token)
+            _word(draft, mark)
     yield draft
 
 
-def _word(draft: _Draft, token: str) -> None:
-    if token.isspace():
+def _word(draft: _Draft, mark: str) -> None:
+    if mark.isspace():
         draft.glue = False
-    elif token.startswith('"'):
-        inner = token[1 : -1 if len(token) > 1 and token.endswith('"') else None]
-        draft.add(token, _QUOTED_PAIR.sub(r"\1", inner))
-    elif token not in (")", ">"):
-        draft.add(token)
+    elif mark.startswith('"'):
+        inner = mark[1 : -1 if len(mark) > 1 and mark.endswith('"') else None]
+        draft.add(mark, _QUOTED_PAIR.sub(r"\1", inner))
+    elif mark not in (")", ">"):
+        draft.add(mark)
 
 
 def _comment(tokens: Iterator[re.Match[str]]) -> str:
@@ -153,14 +161,14 @@ def _angle(draft: _Draft, tokens: Iterator[re.Match[str]]) -> bool:
     pieces: list[str] = []
     ended_early = False
     for match in tokens:
-        token = match[0]
-        if token == ">":
+        mark = match[0]
+        if mark == ">":
             break
-        if token == "," and not (pieces and pieces[0] == "@"):
+        if mark == "," and not (pieces and pieces[0] == "@"):
             ended_early = True
             break
-        if token != "<" and not token.isspace():
-            pieces.append(token)
+        if mark != "<" and not mark.isspace():
+            pieces.append(mark)
     draft.angle = "".join(pieces)
     draft.glue = False
     return ended_early
@@ -175,6 +183,9 @@ def _finish(draft: _Draft) -> ParsedAddress | None:
         at = next((index for index in reversed(range(len(draft.raw))) if "@" in draft.raw[index]), None)
         address = "" if at is None else draft.raw[at]
         shown = shown if at is None else shown[:at] + shown[at + 1 :]
+    if "<" in address or ">" in address:
+        # Would be read as a name before another address: then it is a name.
+        shown, address = [*shown, address], ""
     name = clean(decode_words(" ".join(shown) or " ".join(draft.comments)).text)
     safe = clean(address)
     name_text, _ = cut_chars(name.text, NAME_CHARS_MAX)

@@ -8,7 +8,6 @@ from typing import Final
 
 from mailgate.limits import HEADER_BYTES_MAX, HEADER_FIELDS_MAX
 
-_BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
 _FIRST_LINE_BLANK: Final = re.compile(rb"\r?\n")
 # RFC 5322, 3.6.8: ftext is printable ASCII without the colon; blanks before the colon are obsolete (4.5).
 _FIELD_START: Final = re.compile(rb"[!-9;-~]{1,100}[ \t]*:|>?From ")
@@ -34,25 +33,24 @@ class HeaderFields:
 
 @dataclass(frozen=True, slots=True)
 class HeaderExtent:
-    """Where a header block ends and where its body starts, as offsets; `cut` when the bound came first."""
+    """Where a header block ends and where its body starts, as offsets."""
 
     end: int
     body: int
-    cut: bool = False
 
 
 def header_extent(source: bytes, start: int, end: int) -> HeaderExtent:
-    """Finds the blank line, within the bound. Text that starts without any field is body from its first octet."""
+    """Finds the blank line. Text that starts without any field is body from its first octet."""
     blank = _FIRST_LINE_BLANK.match(source, start, end)
     if blank:
         return HeaderExtent(start, blank.end())
     if not _FIELD_START.match(source, start, end):
         return HeaderExtent(start, start)
-    bound = min(end, start + HEADER_BYTES_MAX)
-    found = _BLANK_LINE.search(source, start, bound)
-    if found:
-        return HeaderExtent(found.start(), found.end())
-    return HeaderExtent(bound, bound, cut=bound < end)
+    crlf = source.find(b"\n\r\n", start, end)
+    bare = source.find(b"\n\n", start, end if crlf < 0 else crlf)
+    if bare >= 0:
+        return HeaderExtent(bare, bare + 2)
+    return HeaderExtent(crlf, crlf + 3) if crlf >= 0 else HeaderExtent(end, end)
 
 
 def parse_fields(source: bytes, start: int, end: int) -> HeaderFields:

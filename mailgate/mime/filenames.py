@@ -18,7 +18,7 @@ _RAW_MAX: Final = 32 * 1024
 
 @dataclass(frozen=True, slots=True)
 class SafeFilename:
-    """A bare name of at most `limits.FILENAME_CHARS_MAX` characters, or None; `changed` when it is not what was sent."""
+    """A bare name of at most `limits.FILENAME_CHARS_MAX` characters, or None; `changed` when not as sent."""
 
     name: str | None
     changed: bool = False

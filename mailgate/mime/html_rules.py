@@ -83,7 +83,7 @@ ATTRIBUTE_CHARS_MAX: Final = 4000
 
 def normal_style(style: str) -> str:
     """A style attribute without case, comments, escapes, and blanks around its punctuation."""
-    text = " ".join(_without_comments(style[:ATTRIBUTE_CHARS_MAX].lower()).split())
+    text = " ".join(without_comments(style[:ATTRIBUTE_CHARS_MAX].lower()).split())
     if "\\" in text:
         text = _CSS_ESCAPE.sub(_unescaped, text)
     for mark in ":;!":
@@ -91,7 +91,8 @@ def normal_style(style: str) -> str:
     return text
 
 
-def _without_comments(style: str) -> str:
+def without_comments(style: str) -> str:
+    """CSS without its comments; one without end goes on to the end (CSS Syntax, 4.3.2)."""
     first, *others = style.split("/*")
     # A piece without an end lies within a comment, which then goes on in the next piece.
     return first + "".join(piece.partition("*/")[2] for piece in others)

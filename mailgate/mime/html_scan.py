@@ -16,7 +16,7 @@ from typing import Final
 from mailgate.limits import HTML_OPEN_ELEMENTS_MAX, HTML_TOKEN_BYTES_MAX, HTML_TOKENS_MAX
 from mailgate.mime import html_rules as rules
 
-_KEPT_ATTRIBUTES: Final = frozenset({"href", "style", "hidden", "alt", "start"})
+_KEPT_ATTRIBUTES: Final = frozenset({"href", "style", "class", "id", "hidden", "alt", "start"})
 _ATTRIBUTES_MAX: Final = 500
 _NAME: Final = re.compile(r"[^ \t\n\f\r/>]*+")
 _ATTRIBUTE_NAME: Final = re.compile(r"=?[^ \t\n\f\r/>=]*+")
@@ -32,9 +32,11 @@ _BREAKS_OUT: Final = rules.CLOSES_PARAGRAPH | {"b", "body", "br", "em", "i", "im
 
 @dataclass(frozen=True, slots=True)
 class ScannedHtml:
-    """`markup`: bounded and balanced. `limited`: something was left out. `hidden`: hidden text was left out."""
+    """`markup`: bounded and balanced. `limited`: something was left out. `hidden`: hidden text was left out.
+    `css`: the content of its style elements."""
 
     markup: str
+    css: str
     limited: bool
     hidden: bool
     tokens: int
@@ -61,6 +63,7 @@ class _Scanner:
         self._tokens = tokens
         self._left = tokens
         self._out: list[str] = []
+        self._css: list[str] = []
         self._stack: list[str] = []
         self._beyond: list[str] = []
         self._beyond_names: Counter[str] = Counter()
@@ -76,7 +79,9 @@ class _Scanner:
                 break
             at = self._next(at)
         self._pop_to(0)
-        return ScannedHtml("".join(self._out), self.limited, self.hidden, self._tokens - self._left)
+        return ScannedHtml(
+            "".join(self._out), "\n".join(self._css), self.limited, self.hidden, self._tokens - self._left
+        )
 
     def _next(self, at: int) -> int:
         """Takes one token; the offset behind it."""
@@ -235,6 +240,8 @@ class _Scanner:
             return self._behind_script(tag.end)
         end_tag = re.compile(rf"</{tag.name}(?=[ \t\n\f\r/>])", re.IGNORECASE)
         found = end_tag.search(self._html, tag.end)
+        if tag.name == "style":
+            self._css.append(self._html[tag.end : found.start() if found else None])
         return self._behind(">", found.end()) if found else len(self._html)
 
     def _behind_script(self, at: int) -> int:

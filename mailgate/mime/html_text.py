@@ -15,11 +15,12 @@ from selectolax.lexbor import LexborHTMLParser
 
 from mailgate.limits import HTML_BYTES_MAX, HTML_TOKENS_MAX
 from mailgate.mime.clean import clean
-from mailgate.mime.html_scan import scan
+from mailgate.mime.html_scan import ScannedHtml, scan
+from mailgate.mime.html_styles import parse_styles
 from mailgate.mime.html_tree import AMPERSAND, CELL, CLOSE_BRACKET, LESS, OPEN_BRACKET, CleanHtml, serialize
 
 _CELL_SEPARATOR: Final = " | "
-_RESTORED: Final = {LESS: "<", AMPERSAND: "&", OPEN_BRACKET: "\\[", CLOSE_BRACKET: "\\]"}
+_RESTORED: Final = str.maketrans({LESS: "<", AMPERSAND: "&", OPEN_BRACKET: "\\[", CLOSE_BRACKET: "\\]"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def html_to_text(html: str, *, tokens: int = HTML_TOKENS_MAX) -> HtmlText:
     bounded = html[:HTML_BYTES_MAX]
     scanned = scan(bounded, tokens)
     try:
-        cleaned = _clean_document(scanned.markup)
+        cleaned = _clean_document(scanned)
         text = _markdown(cleaned.markup)
     except Exception:
         # Two foreign libraries on a stranger's input: whatever they raise costs the HTML, never the message.
@@ -55,9 +56,9 @@ def html_to_text(html: str, *, tokens: int = HTML_TOKENS_MAX) -> HtmlText:
     )
 
 
-def _clean_document(markup: str) -> CleanHtml:
-    body = LexborHTMLParser(markup.encode("utf-8", "replace")).body
-    return serialize(body) if body is not None else CleanHtml("", False, False, False)
+def _clean_document(scanned: ScannedHtml) -> CleanHtml:
+    body = LexborHTMLParser(scanned.markup.encode("utf-8", "replace")).body
+    return serialize(body, parse_styles(scanned.css)) if body is not None else CleanHtml("", False, False, False)
 
 
 def _markdown(markup: str) -> str:
@@ -68,7 +69,7 @@ def _markdown(markup: str) -> str:
     writer.single_line_break = False
     written = writer.handle(markup)
     lines = (_line(line) for line in written.split("\n"))
-    return _without_gaps(lines).translate(str.maketrans(_RESTORED))
+    return _without_gaps(lines).translate(_RESTORED)
 
 
 def _line(line: str) -> str:

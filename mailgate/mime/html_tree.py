@@ -16,6 +16,7 @@ from selectolax.lexbor import LexborNode
 from mailgate.limits import HTML_OPEN_ELEMENTS_MAX, TEXT_BYTES_MAX
 from mailgate.mime import html_rules as rules
 from mailgate.mime.clean import clean
+from mailgate.mime.html_styles import StyleSheet
 
 LESS: Final = "\ufdd0"
 AMPERSAND: Final = "\ufdd1"
@@ -68,13 +69,14 @@ class _LinkEnd:
 _Pending = tuple[LexborNode, _Where] | str | _LinkEnd
 
 
-def serialize(root: LexborNode) -> CleanHtml:
+def serialize(root: LexborNode, styles: StyleSheet) -> CleanHtml:
     """The clean document for the tree under `root`."""
-    return _Writer().write(root)
+    return _Writer(styles).write(root)
 
 
 class _Writer:
-    def __init__(self) -> None:
+    def __init__(self, styles: StyleSheet) -> None:
+        self._styles = styles
         self._out: list[str] = []
         self._pending: list[_Pending] = []
         self._seen = 0
@@ -125,7 +127,7 @@ class _Writer:
         style = rules.normal_style(attributes["style"]) if "style" in attributes else ""
         if name in rules.NEVER_SHOWN or name in rules.RAW_TEXT:
             return
-        if rules.removes_subtree(attributes, style):
+        if rules.removes_subtree(attributes, style) or self._hidden_by_sheet(name, attributes, style):
             self._hidden = self._hidden or bool((node.text() or "").strip())
             return
         if where.depth > 3 * HTML_OPEN_ELEMENTS_MAX:
@@ -144,6 +146,10 @@ class _Writer:
             self._children(node, where, " " if name in rules.BLOCKS else "", "")
         else:
             self._container(node, where, name, attributes)
+
+    def _hidden_by_sheet(self, name: str, attributes: dict[str, str], style: str) -> bool:
+        """A style attribute that says how an element is displayed wins over the sheet (CSS Cascade, 6.1)."""
+        return self._styles.hides(name, attributes) and "display:" not in style
 
     def _container(self, node: LexborNode, where: _Where, name: str, attributes: dict[str, str]) -> None:
         if name in _INLINE:

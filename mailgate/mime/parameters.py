@@ -18,7 +18,7 @@ _PIECES_MAX: Final = 100
 # A quoted value may lack its end, an unquoted one may hold blanks: `filename=my report.pdf` is common.
 _PARAMETER: Final = re.compile(r';\s*+([^\s=;"]++)\s*+=\s*+("(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[^;]*+)', re.DOTALL)
 _QUOTED_PAIR: Final = re.compile(r'\\(["\\])')
-_SECTION: Final = re.compile(r"([^*]+)(?:\*(\d{1,3}))?(\*)?")
+_SECTION: Final = re.compile(r"([^*]+)(?:\*([0-9]{1,3}))?(\*)?")
 _EXTENDED: Final = re.compile(r"([^']{0,40})'[^']{0,40}'(.*)", re.DOTALL)
 
 

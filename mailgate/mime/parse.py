@@ -26,7 +26,7 @@ def parse_message(raw: RawMessage, *, deadline: Deadline | None = None) -> Parse
     log = WarningLog()
     source, truncated = _bounded(raw)
     log.add(WarningCode.SOURCE_TRUNCATED, when=truncated)
-    fields, body_start = _fields(source, log)
+    fields, body_start = _fields(source)
     headers = _headers(fields, log)
     root = parse_structure(source, fields, body_start, truncated=truncated, log=log, deadline=deadline)
     body = find_body(root)
@@ -38,7 +38,7 @@ def parse_message(raw: RawMessage, *, deadline: Deadline | None = None) -> Parse
 def parse_headers(block: bytes) -> MessageHeaders:
     """The fields of one header block, as a search row needs them. What follows a blank line is not looked at."""
     log = WarningLog()
-    fields, _ = _fields(block, log)
+    fields, _ = _fields(block)
     return replace(_headers(fields, log), warnings=log.warnings())
 
 
@@ -50,7 +50,7 @@ def extract_attachment(raw: RawMessage, index: int) -> Attachment:
     """
     source, truncated = _bounded(raw)
     log = WarningLog()
-    fields, body_start = _fields(source, log)
+    fields, body_start = _fields(source)
     root: MessagePart = parse_structure(source, fields, body_start, truncated=truncated, log=log)
     return extract(source, root, find_body(root), index)
 
@@ -59,9 +59,8 @@ def _bounded(raw: RawMessage) -> tuple[bytes, bool]:
     return raw.prefix[:SOURCE_BYTES_MAX], raw.truncated or len(raw.prefix) > SOURCE_BYTES_MAX
 
 
-def _fields(source: bytes, log: WarningLog) -> tuple[HeaderFields, int]:
+def _fields(source: bytes) -> tuple[HeaderFields, int]:
     extent = header_extent(source, 0, len(source))
-    log.add(WarningCode.HEADER_LIMIT, when=extent.cut)
     return parse_fields(source, 0, extent.end), extent.body
 
 

@@ -1,26 +1,22 @@
 """The parts of a message (RFC 2046, 5.1), found by offsets: no copy of any content, no recursion, linear work.
 
-Only lines that begin with two hyphens can matter, so only those are looked at, once, against the boundaries of the
-multiparts that are open there: at most `limits.MIME_DEPTH_MAX`. The walk ends at `limits.MIME_PARTS_MAX` leaves.
+Every octet is looked at once, against the boundaries of the multiparts that are open there: fewer than
+`limits.MIME_DEPTH_MAX`. The walk ends at `limits.MIME_PARTS_MAX` leaves.
 An attached message is one leaf: what is in it is not this message.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
-from mailgate.limits import MIME_DEPTH_MAX, MIME_PARTS_MAX
+from mailgate.limits import HEADER_BYTES_MAX, MIME_DEPTH_MAX, MIME_PARTS_MAX
 from mailgate.mime.content import Content, content_of
 from mailgate.mime.fields import HeaderExtent, HeaderFields, header_extent, parse_fields
 from mailgate.mime.warnings import WarningCode, WarningLog
 
 Deadline = Callable[[], bool]
-
-_DELIMITER: Final = re.compile(rb"^--([^\r\n]{1,300}+)", re.MULTILINE)
-_LINES_PER_CHECK: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +70,7 @@ class _Walk:
         self._log = log
         self._deadline = deadline
         self._open: list[_Open] = []
-        self._known: set[bytes] = set()
+        self._delimiter = _delimiter_of(())
         self._leaf: tuple[Content, int] | None = None
         self._nodes = 0
         self._leaves = 0
@@ -91,40 +87,27 @@ class _Walk:
         assert self._root is not None  # the first part begun is the last one closed
         return self._root
 
-    def _run(self, body: int) -> int:
+    def _run(self, at: int) -> int:
         """Goes from delimiter to delimiter; the offset where it stopped."""
-        for count, match in enumerate(_DELIMITER.finditer(self._source, body)):
-            if count % _LINES_PER_CHECK == 0 and self._deadline is not None and self._deadline():
+        while match := self._delimiter.search(self._source, at):
+            at = match.end()
+            if self._deadline is not None and self._deadline():
                 self._log.add(WarningCode.TIME_LIMIT)
                 return match.start()
-            found = self._delimiter(match)
-            if found is None:
-                continue
-            level, closing = found
+            level = max(index for index, one in enumerate(self._open) if one.boundary == match[1])
             before = self._before_line_end(match.start())
             self._end_leaf(before)
             while len(self._open) > level + 1:
                 # An outer delimiter ends inner multiparts that were never closed (RFC 2046, 5.1.2).
                 self._log.add(WarningCode.BOUNDARY_MISSING)
                 self._close(before)
-            if closing:
+            if match[2]:
                 self._close(before)
                 if not self._open:
                     break
             elif not self._next_part(match):
                 return match.start()
         return len(self._source)
-
-    def _delimiter(self, match: re.Match[bytes]) -> tuple[int, bool] | None:
-        """The innermost open multipart this line belongs to, and whether it closes it."""
-        text = match[1].rstrip(b" \t")  # transport padding (RFC 2046, 5.1.1)
-        closing = text not in self._known
-        if closing:
-            if not text.endswith(b"--") or text[:-2] not in self._known:
-                return None
-            text = text[:-2]
-        levels = (level for level in reversed(range(len(self._open))) if self._open[level].boundary == text)
-        return next(levels), closing
 
     def _next_part(self, delimiter: re.Match[bytes]) -> bool:
         if self._leaves >= MIME_PARTS_MAX or self._nodes >= 2 * MIME_PARTS_MAX:
@@ -133,27 +116,27 @@ class _Walk:
         line_end = self._source.find(b"\n", delimiter.end())
         start = len(self._source) if line_end < 0 else line_end + 1
         extent = self._extent(start)
-        self._log.add(WarningCode.HEADER_LIMIT, when=extent.cut)
         parent = self._open[-1].content.content_type
         # RFC 2046, 5.1.5: within a digest an unlabelled part is a message.
         default = "message/rfc822" if parent == "multipart/digest" else "text/plain"
-        self._begin(content_of(parse_fields(self._source, start, extent.end), default), extent.body)
+        fields = parse_fields(self._source, start, extent.end)
+        self._log.add(WarningCode.HEADER_LIMIT, when=fields.cut)
+        self._begin(content_of(fields, default), extent.body)
         return True
 
     def _extent(self, start: int) -> HeaderExtent:
         """The part's header, which ends at the next delimiter if that comes before a blank line."""
-        extent = header_extent(self._source, start, len(self._source))
-        for match in _DELIMITER.finditer(self._source, start, extent.body):
-            if self._delimiter(match) is not None:
-                return HeaderExtent(match.start(), match.start())
-        return extent
+        bound = min(len(self._source), start + HEADER_BYTES_MAX)
+        extent = header_extent(self._source, start, bound)
+        match = self._delimiter.search(self._source, start, extent.body)
+        return HeaderExtent(match.start(), match.start()) if match else extent
 
     def _begin(self, content: Content, body: int) -> None:
         self._nodes += 1
         boundary = content.boundary if content.main_type == "multipart" else None
         if boundary is not None and len(self._open) < MIME_DEPTH_MAX - 1:
             self._open.append(_Open(content, boundary, body))
-            self._known.add(boundary)
+            self._delimiter = _delimiter_of(self._open)
             return
         if content.main_type == "multipart":
             self._log.add(WarningCode.DEPTH_LIMIT if boundary else WarningCode.BOUNDARY_MISSING)
@@ -169,7 +152,7 @@ class _Walk:
 
     def _close(self, end: int, *, complete: bool = True) -> None:
         done = self._open.pop()
-        self._known = {one.boundary for one in self._open}
+        self._delimiter = _delimiter_of(self._open)
         if done.children:
             self._attach(MessagePart(done.content, done.start, max(done.start, end), complete, tuple(done.children)))
             return
@@ -189,6 +172,13 @@ class _Walk:
         if self._source[at - 2 : at] == b"\r\n":
             return at - 2
         return at - 1 if self._source[at - 1 : at] == b"\n" else at
+
+
+def _delimiter_of(multiparts: Sequence[_Open]) -> re.Pattern[bytes]:
+    """Matches the delimiter lines of these multiparts: boundary, `--` at the end of the last, and blanks that were
+    added on the way (RFC 2046, 5.1.1). The scan for them runs within the regular expression, once over every octet."""
+    names = b"|".join(re.escape(one.boundary) for one in reversed(multiparts))
+    return re.compile(rb"^--(" + names + rb")(--)?[ \t]*+\r?$" if names else rb"(?!)", re.MULTILINE)
 
 
 def _as_text(content: Content) -> Content:

@@ -110,10 +110,19 @@ class _Reading:
     pieces: list[str] = field(default_factory=list)
     truncation: Truncation = Truncation.NONE
     sanitized: bool = False
+    log: WarningLog = field(default_factory=WarningLog)
+    """What was noticed; it is said only if this stretch is the one shown."""
 
     @property
     def text(self) -> str:
         return "\n\n".join(piece for piece in self.pieces if piece)
+
+    def take(self, other: _Reading) -> None:
+        """Append another stretch with all that is known of it."""
+        self.pieces.append(other.text)
+        self.cut(other.truncation)
+        self.sanitized |= other.sanitized
+        self.log.extend(other.log)
 
     def cut(self, why: Truncation) -> None:
         """Keep the harder reason; the enum is in order of hardness."""
@@ -144,9 +153,8 @@ class TextReader:
             sources.add(source)
             if segment.plain and segment.html:
                 others.add(TextSource.PLAIN if source is TextSource.HTML else TextSource.HTML)
-            whole.pieces.append(reading.text)
-            whole.cut(reading.truncation)
-            whole.sanitized |= reading.sanitized
+            whole.take(reading)
+        self._log.extend(whole.log)
         return self._result(whole, sources, others)
 
     def _result(self, whole: _Reading, sources: set[TextSource], others: set[TextSource]) -> MessageText:
@@ -179,7 +187,7 @@ class TextReader:
 
     def _plain(self, parts: Sequence[MessagePart]) -> _Reading:
         reading = _Reading()
-        for part, text, cut in self._decoded(parts, _PLAIN_BYTES_MAX):
+        for part, text, cut in self._decoded(parts, _PLAIN_BYTES_MAX, reading.log):
             safe = clean(text, multiline=True)
             reading.sanitized |= safe.changed
             reading.pieces.append(safe.text.strip("\n").rstrip())
@@ -190,40 +198,40 @@ class TextReader:
         reading = _Reading()
         for part in parts:
             if part.content.content_type in _PLAIN_TYPES:
-                plain = self._plain([part])
-                reading.pieces.append(plain.text)
-                reading.sanitized |= plain.sanitized
-                reading.cut(plain.truncation)
+                reading.take(self._plain([part]))
                 continue
-            for _, text, cut in self._decoded([part], self._html_bytes):
+            for _, text, cut in self._decoded([part], self._html_bytes, reading.log):
                 self._html_bytes -= min(part.end - part.start, self._html_bytes)
                 self._one_html(reading, text)
-                self._log.add(WarningCode.HTML_LIMIT, when=cut)
+                reading.log.add(WarningCode.HTML_LIMIT, when=cut)
                 self._note_cut(reading, part, cut)
         return reading
 
     def _one_html(self, reading: _Reading, html: str) -> None:
         result = html_to_text(html, tokens=self._html_tokens)
         self._html_tokens -= result.tokens
-        self._log.add(WarningCode.HTML_LIMIT, when=result.limited)
-        self._log.add(WarningCode.HIDDEN_TEXT_REMOVED, when=result.hidden)
-        self._log.add(WarningCode.HTML_UNREADABLE, when=result.failed)
+        log = reading.log
+        log.add(WarningCode.HTML_LIMIT, when=result.limited)
+        log.add(WarningCode.HIDDEN_TEXT_REMOVED, when=result.hidden)
+        log.add(WarningCode.HTML_UNREADABLE, when=result.failed)
         reading.sanitized |= result.sanitized
         reading.pieces.append(result.text)
         if result.limited:
             reading.cut(Truncation.TEXT_LIMIT)
 
-    def _decoded(self, parts: Sequence[MessagePart], limit: int) -> Iterator[tuple[MessagePart, str, bool]]:
+    def _decoded(
+        self, parts: Sequence[MessagePart], limit: int, log: WarningLog
+    ) -> Iterator[tuple[MessagePart, str, bool]]:
         """Each part with its text, and whether there was more of it than `limit`."""
         for part in parts:
             if self._out_of_time():
                 return
             result = decode_up_to(self._source, part.start, part.end, part.content.encoding, limit)
-            self._log.add(WarningCode.TRANSFER_UNKNOWN, when=result.state.unknown)
-            self._log.add(WarningCode.TRANSFER_DAMAGED, when=result.state.damaged and part.complete)
+            log.add(WarningCode.TRANSFER_UNKNOWN, when=result.state.unknown)
+            log.add(WarningCode.TRANSFER_DAMAGED, when=result.state.damaged and part.complete)
             decoded = decode(result.data, part.content.charset, whole=part.complete and not result.cut)
-            self._log.add(WarningCode.CHARSET_UNKNOWN, when=decoded.problem is CharsetProblem.UNKNOWN)
-            self._log.add(WarningCode.CHARSET_DAMAGED, when=decoded.problem is CharsetProblem.DAMAGED)
+            log.add(WarningCode.CHARSET_UNKNOWN, when=decoded.problem is CharsetProblem.UNKNOWN)
+            log.add(WarningCode.CHARSET_DAMAGED, when=decoded.problem is CharsetProblem.DAMAGED)
             yield part, decoded.text, result.cut
 
     def _note_cut(self, reading: _Reading, part: MessagePart, cut: bool) -> None:

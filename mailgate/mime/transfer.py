@@ -108,9 +108,9 @@ def _base64_blocks(source: bytes, start: int, end: int, state: TransferState) ->
         *padded, carry = _PADDING.split(digits)
         segments += len(padded)
         stop = min(at + BLOCK, end)
-        first_only = _footer_follows(source, source.find(b"=", at, stop))
+        first_only = _footer_follows(source, source.find(b"=", at, stop), end)
         yield b"".join(_last_quantum(piece, state) for piece in padded[: 1 if first_only else None])
-        if first_only or _footer_follows(source, source.rfind(b"=", at, stop)):
+        if first_only or _footer_follows(source, source.rfind(b"=", at, stop), end):
             state.damaged = True
             return
     if carry:
@@ -126,8 +126,8 @@ def _last_quantum(piece: bytes, state: TransferState, *, padded: bool = True) ->
     return binascii.a2b_base64(piece + b"=" * (-len(piece) % 4))
 
 
-def _footer_follows(source: bytes, padding: int) -> bool:
-    probe = source[padding + 1 : padding + 1 + _FOOTER_PROBE]
+def _footer_follows(source: bytes, padding: int, end: int) -> bool:
+    probe = source[padding + 1 : min(padding + 1 + _FOOTER_PROBE, end)]
     return bool(probe.translate(None, _ALPHABET + _SPACES))
 
 

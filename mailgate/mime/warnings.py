@@ -90,6 +90,10 @@ class WarningLog:
         if when:
             self._codes[code] = None
 
+    def extend(self, other: WarningLog) -> None:
+        """Note all that another log holds."""
+        self._codes.update(other._codes)
+
     def __contains__(self, code: object) -> bool:
         return code in self._codes
 

@@ -15,14 +15,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mailgate.imap.values import SystemFlag
-from mailgate.limits import ADDRESSES_MAX, HEADER_VALUE_CHARS_MAX, SUMMARY_HEADER_BYTES
+from mailgate.limits import SUMMARY_HEADER_BYTES
 from mailgate.mime.model import MessageHeaders
+from mailgate.mime.warnings import WarningCode
 
 if TYPE_CHECKING:
     from mailgate.imap.criteria import SearchCriteria
 
 _FIELD = re.compile(rb"([!-9;-~]+)[ \t]*:(.*)", re.DOTALL)
 _FOLD = re.compile(rb"\r?\n(?=[ \t])")
+_DOUBTS = frozenset(
+    {
+        WarningCode.HEADER_LIMIT,
+        WarningCode.ADDRESS_LIMIT,
+        WarningCode.CHARSET_UNKNOWN,
+        WarningCode.CHARSET_DAMAGED,
+        WarningCode.PART_UNREADABLE,
+    }
+)
 _WORD = re.compile(r"\w+")
 
 
@@ -43,7 +53,7 @@ def contradicts_headers(
     position, not characters (Gmail), so a row stays when every word of the term is there.
     """
     terms = _terms(criteria, headers)
-    if not terms or len(block) >= SUMMARY_HEADER_BYTES or headers.sanitized:
+    if not terms or len(block) >= SUMMARY_HEADER_BYTES or _doubtful(headers):
         return False
     return any(not _may_match(term, shown, _raw(block, field), by_words) for field, term, shown in terms)
 
@@ -53,6 +63,11 @@ def normalised(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text).casefold()
     bare = (char for char in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(char))
     return " ".join("".join(bare).split())
+
+
+def _doubtful(headers: MessageHeaders) -> bool:
+    """Whether what is shown is less than, or other than, what the server may have searched."""
+    return headers.sanitized or any(warning.code in _DOUBTS for warning in headers.warnings)
 
 
 def _terms(criteria: SearchCriteria, headers: MessageHeaders) -> list[tuple[bytes, str, Sequence[str]]]:
@@ -67,9 +82,9 @@ def _terms(criteria: SearchCriteria, headers: MessageHeaders) -> list[tuple[byte
 
 
 def _may_match(term: str, shown: Sequence[str], raw: bytes, by_words: bool) -> bool:
-    """Whether the field holds the term, decoded or raw, or was too long or too broken to tell."""
+    """Whether the field holds the term, decoded or raw, or was too broken to tell."""
     text = ", ".join(shown)
-    if len(shown) >= ADDRESSES_MAX or any(len(value) >= HEADER_VALUE_CHARS_MAX for value in shown) or "\ufffd" in text:
+    if "\ufffd" in text:
         return True
     # Servers without decoding look at the octets as they are.
     if term.encode().lower() in raw.lower():

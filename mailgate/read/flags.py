@@ -1,7 +1,8 @@
 """Flags as a result shows them: system flags in canonical spelling, other clients' keywords bounded and cleaned.
 
 A keyword is `flag-keyword = atom` (RFC 9051, 9) on paper; on the wire it is whatever another client or the server
-chose to store, and a folder can hold a great many of them.
+chose to store, and a folder can hold a great many of them. `\\Recent` is about the session and not the message (RFC
+9051 has dropped it), so it is not shown.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from mailgate.imap.values import canonical_flag
+from mailgate.imap.values import SystemFlag, canonical_flag
 from mailgate.mime.clean import clean
 from mailgate.mime.model import ReadWarning
 
@@ -38,8 +39,9 @@ def shown_flags(flags: Iterable[str]) -> ShownFlags:
             break
         safe = clean(flag[:FLAG_CHARS_MAX])
         changed = changed or safe.changed or len(flag) > FLAG_CHARS_MAX
-        if safe.text:
-            shown[canonical_flag(safe.text)] = None
+        shown[canonical_flag(safe.text)] = None
+    for nothing in ("", SystemFlag.RECENT):
+        shown.pop(nothing, None)
     return ShownFlags(tuple(shown), (_CUT,) if changed else ())
 
 

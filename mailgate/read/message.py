@@ -29,6 +29,7 @@ from mailgate.read.source import FetchedMessage, fetch_message
 
 _HEADER_SECONDS: Final = 1.0
 """For the header alone, after the whole message took too long."""
+_TIME_LIMIT: Final = read_warning(WarningCode.TIME_LIMIT)
 _HARDNESS: Final = tuple(Truncation)
 
 
@@ -89,7 +90,10 @@ async def read_message(
     fetched = await fetch_message(mailbox, reference)
     parsed = await _parsed(fetched.raw)
     if offset > len(parsed.text.text):
-        raise InvalidArgument("`offset` lies beyond the end of the text; `text_chars` tells its length.")
+        if _TIME_LIMIT not in parsed.warnings:
+            raise InvalidArgument("`offset` lies beyond the end of the text; `text_chars` tells its length.")
+        # The page before may have had more time; how long the text is cannot be told now.
+        offset = len(parsed.text.text)
     return _page(fetched, parsed, max_chars, offset)
 
 
@@ -111,9 +115,7 @@ async def _parsed(raw: RawMessage) -> ParsedMessage:
         return await off_loop(lambda expired: parse_message(raw, deadline=expired), seconds=PARSE_SECONDS)
     except OutOfTime:
         headers = await _headers_only(raw)
-        return ParsedMessage(
-            headers, MessageText("", truncation=Truncation.TEXT_LIMIT), warnings=(read_warning(WarningCode.TIME_LIMIT),)
-        )
+        return ParsedMessage(headers, MessageText("", truncation=Truncation.TEXT_LIMIT), warnings=(_TIME_LIMIT,))
 
 
 async def _headers_only(raw: RawMessage) -> MessageHeaders:

@@ -170,7 +170,7 @@ class _Walk:
         """One window at least, so that every call gets further; with a fixed pace one window at most."""
         if self.span.done:
             return False
-        return not (self.pace.fixed or self._out_of_time())
+        return self._windows == 0 or not (self.pace.fixed or self._out_of_time())
 
     def _out_of_time(self) -> bool:
         return not self.pace.fixed and self._clock() >= self._deadline

@@ -17,6 +17,8 @@ from mailgate.server import strict_json
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
+HEADER_MISMATCH: Final = -32020
+"""MCP 2026-07-28: routing header fields and the body name different things."""
 
 BODY_SECONDS: Final = 30.0
 """How long a body may take to arrive; a slow one would hold a place for ever."""

@@ -18,7 +18,7 @@ from mailgate.policy import Principal, permit
 from mailgate.server import cors, telemetry
 from mailgate.server.auth import Rejection, TokenTable, challenge, open_scopes
 from mailgate.server.dispatch import Dispatcher, UnknownTool
-from mailgate.server.envelope import BadRequest, ClientGone, Envelope, parse_envelope, read_body
+from mailgate.server.envelope import HEADER_MISMATCH, BadRequest, ClientGone, Envelope, parse_envelope, read_body
 from mailgate.server.origins import AllowedOrigins
 
 ENDPOINT: Final = "/mcp"
@@ -91,7 +91,11 @@ class HttpSurface:
         await receive()
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        await self._close()
+        try:
+            await self._close()
+        except Exception as error:
+            # The process ends anyway; whatever was open goes with it.
+            telemetry.log_incident(secrets.token_hex(8), error)
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -183,7 +187,10 @@ class HttpSurface:
         refusal = self._missing_scope(envelope, principal)
         if refusal is not None:
             return refusal
-        scope = {**request.scope, PRINCIPAL: principal}
+        # The layer below compares this field letter by letter; here it was understood already.
+        others = [(name, value) for name, value in request.scope["headers"] if name != b"content-type"]
+        headers = [*others, (b"content-type", b"application/json")]
+        scope = {**request.scope, "headers": headers, PRINCIPAL: principal}
         await self._endpoint(scope, envelope.replay(request.receive), request.send)
         return None
 
@@ -196,7 +203,11 @@ class HttpSurface:
             raise BadRequest(415, "The Content-Type must be application/json.")
         declared = request.field(b"content-length")
         body = await read_body(request.receive, declared, self._settings.max_request_bytes)
-        return parse_envelope(body)
+        envelope = parse_envelope(body)
+        for name, said in ((b"mcp-method", envelope.method), (b"mcp-name", envelope.tool)):
+            if not _agrees(request.field(name), said):
+                raise BadRequest(400, "A header field disagrees with the body.", HEADER_MISMATCH)
+        return envelope
 
 
 class _Outgoing:
@@ -220,6 +231,15 @@ def _is_json(content_type: bytes | None) -> bool:
     """`application/json`, with no charset but UTF-8 (RFC 8259, 8.1 and 11)."""
     kind, _, parameters = (content_type or b"").decode("latin-1").lower().partition(";")
     return kind.strip() == "application/json" and parameters.strip().replace('"', "") in ("", "charset=utf-8")
+
+
+def _agrees(field: bytes | None, said: str | None) -> bool:
+    """Whether a routing field, if there is one, names what the body names.
+
+    The SDK checks this in the newer era only; a proxy that routes by these fields does so in both. Its encoded form is
+    for names that no tool of ours has, and left to the SDK.
+    """
+    return field is None or said is None or field.startswith(b"=?") or field == said.encode()
 
 
 def _has_token_in_query(query: bytes) -> bool:

@@ -7,6 +7,8 @@ strings as JSON and quote values in errors.
 
 from __future__ import annotations
 
+import re
+import secrets
 from typing import Any, Final
 
 from mcp.server.caching import CacheHint
@@ -19,6 +21,7 @@ from mcp.types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
+    UNSUPPORTED_PROTOCOL_VERSION,
     CallToolRequestParams,
     CallToolResult,
     ListToolsResult,
@@ -27,7 +30,9 @@ from mcp.types import (
     Tool,
     ToolAnnotations,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
+from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from mailgate import __version__
@@ -40,6 +45,8 @@ from mailgate.server.http import PRINCIPAL
 NAME: Final = "mailgate"
 _LIST_TTL_MS: Final = 300_000
 """How long a client may keep the tool list; it only changes with a deployment."""
+
+_VERSION: Final = re.compile(rb"\d{4}-\d{2}-\d{2}")
 
 NOBODY: Final = Principal("none", "none")
 """Who calls when no door has said who: someone without a single scope."""
@@ -72,6 +79,8 @@ def build_server(dispatcher: Dispatcher, local: Principal | None = None) -> Serv
         version=__version__,
         title="mailgate",
         instructions=INSTRUCTIONS,
+        # No argument of ours is mirrored in a header; without this the SDK lists all tools on every call to find out.
+        get_tool_input_schema=lambda _name: None,
         cache_hints={"tools/list": private, "server/discover": private},
         on_list_tools=list_tools,
         on_call_tool=call_tool,
@@ -84,6 +93,8 @@ def build_server(dispatcher: Dispatcher, local: Principal | None = None) -> Serv
 
 def _principal(context: ServerRequestContext[Any, Any], local: Principal | None) -> Principal:
     if context.request is None:
+        # Each stdio call runs in a context of its own; over HTTP the request has its id already.
+        telemetry.REQUEST_ID.set(secrets.token_hex(8))
         return local or NOBODY
     found = context.request.scope.get(PRINCIPAL)
     return found if isinstance(found, Principal) else NOBODY
@@ -128,6 +139,17 @@ async def _without_echo(ctx: ServerRequestContext[Any, Any], call_next: CallNext
         raise MCPError(INTERNAL_ERROR, failure_of(error).text) from None
 
 
+def _well_formed_version(scope: Scope) -> bool:
+    """Whether the request names no protocol version or one that has a version's form: the SDK repeats what it gets."""
+    return all(_VERSION.fullmatch(value) for name, value in scope["headers"] if name == b"mcp-protocol-version")
+
+
+def _unsupported_version() -> JSONResponse:
+    data = {"supported": list(MODERN_PROTOCOL_VERSIONS), "requested": ""}
+    error = {"code": UNSUPPORTED_PROTOCOL_VERSION, "message": "Unsupported protocol version", "data": data}
+    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, 400)
+
+
 class McpEndpoint:
     """The ASGI endpoint for one checked POST.
 
@@ -141,6 +163,9 @@ class McpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
+        if not _well_formed_version(scope):
+            await _unsupported_version()(scope, receive, send)
+            return
         manager = StreamableHTTPSessionManager(
             self._server,
             json_response=True,

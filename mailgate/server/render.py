@@ -7,7 +7,6 @@ on its line and holds no line break.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from mailgate.server.capability_result import CapabilitiesResult
@@ -42,17 +41,15 @@ def search(result: SearchResult) -> str:
 
 
 def _row(row: Row) -> str:
-    marks = [mark for mark in (_seen(row.flags), row.has_attachments and "attachments", *row.warnings) if mark]
-    facts = " ".join([f"uid {row.reference.uid}", row.internal_date or "no date", *([f"[{', '.join(marks)}]"])])
-    if row.untrusted is None:
-        return facts
+    marks = [*_marks(row.flags), *(["attachments"] if row.has_attachments else []), *row.warnings]
+    facts = f"uid {row.reference.uid} {row.internal_date or '(no date)'}" + (f" [{', '.join(marks)}]" if marks else "")
     text = row.untrusted
     return f"{facts} | {_one_line(', '.join(text.from_) or '(no sender)')}: {_one_line(text.subject or '(no subject)')}"
 
 
-def _seen(flags: Iterable[str]) -> str:
+def _marks(flags: list[str]) -> list[str]:
     shown = [flag.removeprefix("\\").lower() for flag in flags if flag != "\\Seen"]
-    return ", ".join([*([] if "\\Seen" in flags else ["unread"]), *shown])
+    return shown if "\\Seen" in flags else ["unread", *shown]
 
 
 def read(result: ReadResult) -> str:

@@ -73,16 +73,16 @@ class Row(Shape):
 
     reference: Reference = Field(description="names the message in other tools")
     size: int | None = Field(None, description="octets")
-    flags: list[str] = Field(description="IMAP flags")
+    flags: list[str] = Field([], description="IMAP flags")
     internal_date: str | None = Field(None, description="arrival, ISO 8601")
     modseq: str | None = Field(None, description="for unchanged_since")
     has_attachments: bool | None = Field(description="null: not known")
     warnings: list[str] = Field([], description="code: sentence")
-    untrusted: RowText | None = Field(None, description="from the message")
+    untrusted: RowText = Field(description="from the message")
 
     @classmethod
     def of(cls, message: MessageSummary) -> Self:
-        """A row; without `untrusted` where the message could not be read."""
+        """A row; nothing under `untrusted` where the message could not be read."""
         return cls(
             reference=Reference.of(message.reference),
             size=message.size,
@@ -91,7 +91,7 @@ class Row(Shape):
             modseq=decimal(message.mod_seq),
             has_attachments=message.has_attachments,
             warnings=sentences(message.warnings),
-            untrusted=None if message.text is None else RowText.of(message.text),
+            untrusted=RowText.model_validate({}) if message.text is None else RowText.of(message.text),
         )
 
 
@@ -173,19 +173,19 @@ class AttachmentEntry(Shape):
 
     index: int
     filename: str | None
-    filename_changed: bool | None = None
+    filename_changed: bool
     content_type: str
-    size: int | None = None
+    size: int | None
     disposition: str | None = None
     content_id: str | None = None
 
     @classmethod
     def of(cls, info: AttachmentInfo) -> Self:
-        """`size` is left out where the part does not lie whole within what was examined."""
+        """`size` is null where the part does not lie whole within what was examined."""
         return cls(
             index=info.index,
             filename=info.filename,
-            filename_changed=info.filename_changed or None,
+            filename_changed=info.filename_changed,
             content_type=info.content_type,
             size=info.size,
             disposition=info.disposition,
@@ -231,10 +231,6 @@ class ReadResult(Result[ReadMessage]):
     @classmethod
     def of(cls, message: ReadMessage) -> Self:
         """One page of one message."""
-        warnings = sentences(message.warnings)
-        if message.alternative is not None:
-            chosen, other = message.text_source.value, message.alternative.value
-            warnings.append(f"alternative_exists: The text is the {chosen} part; the message has a {other} part too.")
         return cls(
             reference=Reference.of(message.reference),
             size=message.size,
@@ -246,7 +242,7 @@ class ReadResult(Result[ReadMessage]):
             text_chars=message.text_chars,
             truncated_by=message.truncated_by.value,
             next_offset=message.next_offset,
-            warnings=warnings,
+            warnings=sentences(message.warnings),
             untrusted=MessageBody.of(message.content),
         )
 
@@ -258,7 +254,7 @@ class AttachmentContent(Shape):
     """What the message says of the attachment, and its octets."""
 
     filename: str | None
-    filename_changed: bool | None = None
+    filename_changed: bool
     content_type: str
     disposition: str | None = None
     content_id: str | None = None
@@ -287,7 +283,7 @@ class AttachmentResult(Result[ReadAttachment]):
             warnings=sentences(attachment.warnings),
             untrusted=AttachmentContent(
                 filename=info.filename,
-                filename_changed=info.filename_changed or None,
+                filename_changed=info.filename_changed,
                 content_type=info.content_type,
                 disposition=info.disposition,
                 content_id=info.content_id,

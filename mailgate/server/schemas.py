@@ -38,7 +38,7 @@ def full_schema(model: type[BaseModel]) -> Schema:
 
 def _outline(field: Schema) -> Schema:
     kept = {key: value for key, value in field.items() if key in {"type", "description"}}
-    if "array" in kept["type"]:
+    if kept.get("type") == "array":
         kept["items"] = {"type": field["items"]["type"]}
     return kept
 

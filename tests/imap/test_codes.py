@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from mailgate.imap.codes import AppendUid, CopyUid, ResponseCode, ascii_of, flags_of, mod_seq_of, number_of, set_of
@@ -112,9 +110,7 @@ COPYUID = {
 
 @pytest.mark.parametrize(("text", "expected"), COPYUID.values(), ids=COPYUID)
 def test_copyuid(text: bytes, expected: CopyUid | None) -> None:
-    started = time.perf_counter()
     assert code(text).copy_uid == expected
-    assert time.perf_counter() - started < 1
 
 
 @pytest.mark.parametrize(

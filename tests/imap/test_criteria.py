@@ -22,8 +22,26 @@ CASES: dict[str, tuple[SearchCriteria, tuple[Part, ...]]] = {
     "nothing but the window": (SearchCriteria(), (b"UID", b"5:1004")),
     "everything": (
         SearchCriteria("q", "f", "t", "c", "s", date(2024, 2, 1), date(2024, 12, 31), unread=True, flagged=True),
-        (b"UID", b"5:1004", b"UNSEEN", b"FLAGGED", b"SINCE", b"1-Feb-2024", b"BEFORE", b"31-Dec-2024")
-        + (b"FROM", b'"f"', b"TO", b'"t"', b"CC", b'"c"', b"SUBJECT", b'"s"', b"TEXT", b'"q"'),
+        (
+            b"UID",
+            b"5:1004",
+            b"UNSEEN",
+            b"FLAGGED",
+            b"SINCE",
+            b"1-Feb-2024",
+            b"BEFORE",
+            b"31-Dec-2024",
+            b"FROM",
+            b'"f"',
+            b"TO",
+            b'"t"',
+            b"CC",
+            b'"c"',
+            b"SUBJECT",
+            b'"s"',
+            b"TEXT",
+            b'"q"',
+        ),
     ),
     "read and not flagged": (
         SearchCriteria(unread=False, flagged=False),

@@ -21,7 +21,8 @@ from tests.peers.scripted_imap import Dialogue, ScriptedImap, load_dialogue
 # What reading may ever send. FETCH is looked at more closely: without PEEK it would set \\Seen.
 READING = re.compile(
     rb"(CAPABILITY|ID|LOGIN|AUTHENTICATE|STARTTLS|ENABLE|LIST|STATUS|EXAMINE|UID SEARCH|NOOP|UNSELECT|LOGOUT)\b"
-    rb"|UID FETCH [0-9:,]+ \((UID|FLAGS|INTERNALDATE|RFC822\.SIZE|MODSEQ|BODYSTRUCTURE|BODY\.PEEK\[[^]]*\]<[0-9.]+>| )*\)$"
+    rb"|UID FETCH [0-9:,]+ \((UID|FLAGS|INTERNALDATE|RFC822\.SIZE|MODSEQ|BODYSTRUCTURE|BODY\.PEEK\[[^]]*\]<[0-9.]+>| )*"
+    rb"\)$"
 )
 
 DIALOGUES = sorted((Path(__file__).parent.parent / "dialogues").glob("*.imap"))

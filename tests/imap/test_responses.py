@@ -126,9 +126,41 @@ def test_an_alert_that_ends_in_braces_swallows_nothing() -> None:
 
 GRAMMAR = st.lists(
     st.sampled_from(
-        [b"* ", b"A1 ", b"+", b"OK ", b"NO ", b"[", b"]", b"(", b")", b'"', b"\\", b"{3}\r\n", b"\r\n", b" ", b"\n"]
-        + [b"1 FETCH ", b"UID 7 ", b"FLAGS ", b"BODY[", b"LIST ", b"NIL ", b"STATUS ", b"ESEARCH ", b"COPYUID 1 2 3"]
-        + [b"SEARCH 1 ", b"MODSEQ ", b"INTERNALDATE ", b"<0>", b"\xff", b"\0", b"7", b"VANISHED ", b"ENABLED "]
+        [
+            b"* ",
+            b"A1 ",
+            b"+",
+            b"OK ",
+            b"NO ",
+            b"[",
+            b"]",
+            b"(",
+            b")",
+            b'"',
+            b"\\",
+            b"{3}\r\n",
+            b"\r\n",
+            b" ",
+            b"\n",
+            b"1 FETCH ",
+            b"UID 7 ",
+            b"FLAGS ",
+            b"BODY[",
+            b"LIST ",
+            b"NIL ",
+            b"STATUS ",
+            b"ESEARCH ",
+            b"COPYUID 1 2 3",
+            b"SEARCH 1 ",
+            b"MODSEQ ",
+            b"INTERNALDATE ",
+            b"<0>",
+            b"\xff",
+            b"\x00",
+            b"7",
+            b"VANISHED ",
+            b"ENABLED ",
+        ]
     ),
     max_size=20,
 )

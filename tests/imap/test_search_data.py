@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 
-from mailgate.imap.responses import ESearchData, Malformed, SearchData, Vanished
+from mailgate.imap.responses import ESearchData, Malformed, SearchData, Vanished, parse_response
 from mailgate.imap.sequence import SequenceSet
+from mailgate.limits import MAX_LINE
 from tests.imap.wire import response, responses
 
 SEARCHES = {
@@ -27,8 +26,16 @@ def test_search(line: bytes, numbers: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [b"* SEARCH x", b"* SEARCH 1 -2", b"* SEARCH 0", b"* SEARCH 4294967296", b"* SEARCH 1,2", b"* SEARCH 1 (X 2)"]
-    + [b"* SEARCH " + b"9" * 5000, b"* SEARCH 1 {2}\r\n33"],
+    [
+        b"* SEARCH x",
+        b"* SEARCH 1 -2",
+        b"* SEARCH 0",
+        b"* SEARCH 4294967296",
+        b"* SEARCH 1,2",
+        b"* SEARCH 1 (X 2)",
+        b"* SEARCH " + b"9" * 5000,
+        b"* SEARCH 1 {2}\r\n33",
+    ],
 )
 def test_an_answer_that_is_no_list_of_numbers_is_never_read_as_one(line: bytes) -> None:
     assert response(line) == Malformed("SEARCH")
@@ -39,13 +46,12 @@ def test_the_text_of_a_tagged_answer_is_no_result() -> None:
     assert not isinstance(tagged, SearchData)
 
 
-def test_forty_thousand_numbers_are_read_quickly() -> None:
+def test_the_answer_for_the_widest_window_is_within_the_bounds() -> None:
     line = b"* SEARCH" + b"".join(b" %d" % number for number in range(4_000_000_000, 4_000_040_000))
-    started = time.perf_counter()
-    found = response(line)
+    assert len(line) < MAX_LINE
+    found = parse_response((line,))
     assert isinstance(found, SearchData)
     assert len(found.numbers) == 40_000
-    assert time.perf_counter() - started < 10
 
 
 ESEARCHES = {
@@ -82,6 +88,7 @@ ESEARCHES = {
         ESearchData("a", True, all=SequenceSet(((1, 4294967295),))),
     ),
     "a set that is none": (b'* ESEARCH (TAG "a") UID ALL 1:* COUNT 3', ESearchData("a", True, count=3)),
+    "a value without a name": (b"* ESEARCH 5 COUNT 2", ESearchData(count=2)),
     "nothing at all": (b"* ESEARCH", ESearchData()),
 }
 

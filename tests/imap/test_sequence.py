@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,8 +24,27 @@ def test_ranges_keep_their_order(text: bytes, ranges: tuple[tuple[int, int], ...
 
 @pytest.mark.parametrize(
     "text",
-    [b"", b",", b"1,", b"0", b"01", b"*", b"1:*", b"1:", b":1", b"1:2:3", b"-1", b"+1", b"1_0", b"4294967296", b"a"]
-    + [b" 1", b"1 ", b"1\n", b"9" * 5000],
+    [
+        b"",
+        b",",
+        b"1,",
+        b"0",
+        b"01",
+        b"*",
+        b"1:*",
+        b"1:",
+        b":1",
+        b"1:2:3",
+        b"-1",
+        b"+1",
+        b"1_0",
+        b"4294967296",
+        b"a",
+        b" 1",
+        b"1 ",
+        b"1\n",
+        b"9" * 5000,
+    ],
 )
 def test_what_is_no_set_is_refused(text: bytes) -> None:
     with pytest.raises(ValueError, match="sequence set"):
@@ -36,14 +53,12 @@ def test_what_is_no_set_is_refused(text: bytes) -> None:
 
 def test_a_set_of_four_billion_is_never_expanded() -> None:
     everything = SequenceSet.parse(b"1:4294967295")
-    started = time.perf_counter()
     assert everything.count == 4294967295
     assert 4294967295 in everything
     assert 0 not in everything
     assert everything.serialize() == b"1:4294967295"
     with pytest.raises(ValueError, match="larger than expected"):
         everything.numbers(1000)
-    assert time.perf_counter() - started < 1
 
 
 def test_numbers_come_in_the_order_of_the_set() -> None:

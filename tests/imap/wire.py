@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 
 from mailgate.imap.framing import Frame, FramingError, FramingLimits, ResponseFramer
 from mailgate.imap.responses import Response, parse_response
@@ -25,6 +26,23 @@ def read_frames(
     except FramingError as error:
         return frames, str(error)
     return frames, None
+
+
+def assert_linear(work: Callable[[int], object], size: int) -> None:
+    """Four times the size costs about four times the processor time; sixteen times would be quadratic work.
+
+    Processor time, the best of three, and a ratio: a busy machine does not change the verdict.
+    """
+
+    def cost(size: int) -> float:
+        times = []
+        for _ in range(3):
+            started = time.process_time()
+            work(size)
+            times.append(time.process_time() - started)
+        return min(times)
+
+    assert cost(4 * size) < 10 * cost(size) + 0.02
 
 
 def single_octets(data: bytes) -> list[bytes]:

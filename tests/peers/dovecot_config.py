@@ -103,6 +103,7 @@ default_login_user = {layout.account}
 auth_mechanisms = plain login
 auth_failure_delay = 0
 mail_max_userip_connections = 200
+mail_fsync = never
 ssl = yes
 """
 

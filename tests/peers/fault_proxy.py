@@ -149,10 +149,10 @@ class _Connection:
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            self._end(Action.CLOSE)
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            self._end(Action.CLOSE)
 
     async def _read(self, stream: _Stream, reader: asyncio.StreamReader) -> None:
         with suppress(ConnectionError):

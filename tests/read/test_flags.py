@@ -9,6 +9,10 @@ def test_system_flags_get_their_canonical_spelling_and_keywords_keep_theirs() ->
     assert shown.warnings == ()
 
 
+def test_recent_is_about_the_session_and_not_shown() -> None:
+    assert shown_flags(("\\recent", "\\Answered")).flags == ("\\Answered",)
+
+
 def test_a_flag_is_shown_once() -> None:
     assert shown_flags(("\\Seen", "\\SEEN", "a", "a")).flags == ("\\Seen", "a")
 

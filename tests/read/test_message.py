@@ -157,6 +157,17 @@ async def test_a_message_that_takes_too_long_still_answers_with_its_headers(monk
     assert [warning.code for warning in found.warnings] == ["time_limit"]
 
 
+async def test_an_offset_that_was_right_before_time_ran_out_is_no_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def stuck(*_: object, **__: object) -> None:
+        raise OutOfTime
+
+    monkeypatch.setattr(message, "parse_message", stuck)
+    found = await read(HEADER + b"text", offset=3)
+    assert (found.offset, found.content.text, found.next_offset) == (0, "", None)
+
+
 async def test_when_not_even_the_headers_can_be_read_in_time_the_facts_are_still_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -91,20 +91,15 @@ async def test_a_name_that_looks_like_a_reserved_word_still_opens_its_own_folder
 
 
 @pytest.mark.requirement("F5")
-async def test_two_names_that_decode_alike_are_two_rows_and_two_folders(
+async def test_two_names_that_spell_the_same_word_are_two_rows_and_two_folders(
     mail_user: MailUser, dovecot_tools: Tools
 ) -> None:
-    # `&AOk-` is the canonical form of é; `&AOkA4Q-` and the like differ, but `caf&AOk-&AOk-` and `caf&AOkA6Q-` both
-    # spell "caféé". CREATE refuses the second, a folder restored by another program has it all the same.
-    alike = ["caf&AOkA6Q-", "caf&AOk-&AOk-"]
-    for number, wire in enumerate(alike):
-        mail_user.fill(wire, range(1, number + 2), uid_validity=number + 1)
-    with mail_user.client() as client:
-        listed = b"\n".join(row for row in client.list()[1] if isinstance(row, bytes))
-    if alike[1].encode() not in listed:
-        pytest.skip("this Dovecot does not list such a name")
+    # Both are modified UTF-7 for "café" twice over: the second is not the canonical form, which only a restore or
+    # another program leaves behind. Dovecot shows it under a name of its own.
+    for number, wire in enumerate(["caf&AOkA6Q-", "caf&AOk-&AOk-"], start=1):
+        mail_user.fill(wire, range(1, number + 1), uid_validity=number)
     rows = await dovecot_tools.folders(include_counts=True)
-    found = [name for name in rows if name.startswith(("caf", "wire:caf"))]
+    found = [name for name in rows if "caf" in name]
     assert sorted(rows[name]["messages"] for name in found) == [1, 2]
     for name in found:
         page = await dovecot_tools.search(folder=name)

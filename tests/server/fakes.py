@@ -135,10 +135,12 @@ def http_client(app: HttpSurface, token: str | None = OWNER_TOKEN, **headers: st
 async def mcp_client(app: HttpSurface, era: str, token: str = OWNER_TOKEN) -> AsyncIterator[Client]:
     """The SDK's own client, in the era asked for; in the newer one it asks the server first."""
     mode = "legacy" if era == "legacy" else "auto"
-    async with http_client(app, token) as http:
-        async with Client(streamable_http_client(URL, http_client=http), mode=mode) as client:
-            assert (client.protocol_version == era) is (era != "legacy")
-            yield client
+    async with (
+        http_client(app, token) as http,
+        Client(streamable_http_client(URL, http_client=http), mode=mode) as client,
+    ):
+        assert (client.protocol_version == era) is (era != "legacy")
+        yield client
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ def reports() -> list[Letter]:
         attachment(
             b"Protokoll der Sitzung\r\n",
             "text/plain; charset=utf-8",
-            "filename*0*=UTF-8''Protokoll%20Gr%C3%BC;\r\n filename*1*=n%C3%A4nger.txt",
+            "filename*0*=UTF-8''Protokoll%20Gr%C3%BC; filename*1*=nh%C3%A4nger.txt",
         ),
         attachment(png(200, 30, 30), "image/png", "filename*=UTF-8''%E5%86%99%E7%9C%9F.png"),
     )

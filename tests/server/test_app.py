@@ -1,0 +1,66 @@
+"""The composition root."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from mailgate.app import build_app, build_mailbox, build_service
+from mailgate.imap.mailbox import Mailbox
+from mailgate.settings import SettingsError
+from tests.server.fakes import ENVIRONMENT, settings, unconfigured
+
+
+def test_without_a_token_there_is_no_http_application() -> None:
+    with pytest.raises(SettingsError) as caught:
+        build_app(settings(MAIL_TOKENS=""))
+    assert "MAIL_TOKENS" in caught.value.problems[0]
+
+
+def test_a_complete_configuration_names_a_mailbox_and_connects_to_nothing() -> None:
+    service = build_service(settings())
+    assert isinstance(service.mailbox, Mailbox)
+    assert service.dispatcher.backend.connected is not None
+
+
+def test_an_incomplete_configuration_names_none() -> None:
+    assert build_mailbox(unconfigured()) is None
+    assert build_service(unconfigured()).dispatcher.backend.connected is None
+
+
+async def test_a_service_closes_whether_or_not_it_was_used() -> None:
+    await build_service(settings()).aclose()
+    await build_service(unconfigured()).aclose()
+
+
+def test_two_processes_of_one_deployment_understand_each_others_cursors() -> None:
+    keys = []
+    for _ in range(2):
+        connected = build_service(settings(MAIL_STORE_KEY="a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2U=")).dispatcher
+        assert connected.backend.connected is not None
+        codec = connected.backend.connected.cursors
+        codec.prepare()
+        keys.append(codec._key)
+    assert keys[0] == keys[1]
+
+
+def run_asgi(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    script = "import mailgate.asgi; print(type(mailgate.asgi.app).__name__)"
+    return subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_the_asgi_module_builds_the_application_from_the_environment() -> None:
+    done = run_asgi({"HOME": "/nonexistent", "MAIL_TOKENS": ENVIRONMENT["MAIL_TOKENS"]})
+    assert (done.returncode, done.stdout) == (0, "HttpSurface\n"), done.stderr
+
+
+def test_the_asgi_module_ends_with_every_problem_and_no_traceback() -> None:
+    done = run_asgi({"HOME": "/nonexistent", "MAIL_IMAP_PORT": "none", "MAIL_LOG_LEVEL": "loud"})
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    for name in ("MAIL_IMAP_PORT", "MAIL_LOG_LEVEL", "MAIL_TOKENS"):
+        assert name in done.stderr
