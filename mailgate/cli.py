@@ -117,9 +117,9 @@ def _serve(options: argparse.Namespace) -> int:
         build_app(settings), host=options.host, port=options.port, drain_seconds=settings.send_deadline_seconds
     )
     listening, port = listen(config)
-    log.info("serving http://%s/mcp", _authority(options.host, port))
     # uvicorn shuts down first and then raises Ctrl-C once more: the ordinary end of a server, not a failure.
     with contextlib.suppress(KeyboardInterrupt):
+        log.info("serving http://%s/mcp", _authority(options.host, port))
         uvicorn.Server(config).run(sockets=[listening])
     return 0
 

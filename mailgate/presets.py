@@ -1,7 +1,6 @@
 """Hosts and ports of mail providers, as data: what `MAIL_PROVIDER` fills in.
 
-A provider is here when its own help pages name the hosts and when it still lets a mail program log in with a password
-(often an app password). Outlook.com and Microsoft 365 are left out on purpose: they switched password login off.
+A provider is here when it still lets a mail program log in with a password (often an app password). Outlook.com and Microsoft 365 are left out on purpose: they switched password login off.
 """
 
 from __future__ import annotations
@@ -37,27 +36,24 @@ class Preset:
         }
 
 
-# Each line names its source. RFC 8314, 3.3 prefers implicit TLS (465) for submission; where a provider documents
-# both, that port is taken.
+# RFC 8314, 3.3 prefers implicit TLS (465) for submission; where a provider offers both, that port is taken. Hosts are
+# as public client databases and published set-ups have them; `mailgate config` shows what a preset fills in, and an
+# explicit variable wins when a provider has moved.
 PRESETS: Mapping[str, Preset] = MappingProxyType(
     {
-        # Spaceship knowledge base, Spacemail client settings.
         "spacemail": Preset("mail.spacemail.com", "mail.spacemail.com"),
-        # Fastmail Help, "Server names and ports" (465 implicit TLS only).
         "fastmail": Preset("imap.fastmail.com", "smtp.fastmail.com"),
-        # Google, "IMAP, POP, and SMTP" for Gmail; needs an app password.
+        # Needs an app password.
         "gmail": Preset("imap.gmail.com", "smtp.gmail.com"),
-        # GMX Hilfe, "IMAP-Serverdaten", and the Mozilla ISP database, gmx.net.
         "gmx": Preset("imap.gmx.net", "mail.gmx.net"),
-        # Apple Support, "iCloud Mail server settings": submission is STARTTLS on 587; needs an app-specific password.
+        # Submission is STARTTLS on 587 only; needs an app-specific password.
         "icloud": Preset("imap.mail.me.com", "smtp.mail.me.com", smtp_port=587, smtp_security="starttls"),
-        # mailbox.org knowledge base, "Email configuration".
         "mailbox.org": Preset("imap.mailbox.org", "smtp.mailbox.org"),
-        # Delta Chat provider database and Mozilla ISP database, posteo.de; needs an app password.
+        # Needs an app password for some accounts.
         "posteo": Preset("posteo.de", "posteo.de"),
-        # Yahoo Help, "IMAP server settings", and the Mozilla ISP database, yahoo.com; needs an app password.
+        # Needs an app password.
         "yahoo": Preset("imap.mail.yahoo.com", "smtp.mail.yahoo.com"),
-        # Zoho Mail Help, "IMAP access", personal accounts of the US region; others set their hosts themselves.
+        # Personal accounts of the US region; others set their hosts themselves.
         "zoho": Preset("imap.zoho.com", "smtp.zoho.com"),
     }
 )

@@ -17,7 +17,7 @@ from mailgate.imap.pool import Lease
 from mailgate.imap.refusals import refusal
 from mailgate.imap.responses import ListData, StatusData
 from mailgate.imap.rows import FolderRow
-from mailgate.imap.values import INBOX, SpecialUse
+from mailgate.imap.values import SpecialUse
 from mailgate.limits import FOLDERS_MAX, MAX_RESPONSES, STATUS_MAX
 
 # One row fewer than the bound whose breach is an error: a mailbox with very many folders is cut, not refused.
@@ -112,8 +112,6 @@ def folder_rows(
 
 def _role(folder: Folder, roles: Mapping[SpecialUse, Role]) -> SpecialUse | None:
     """The role this folder holds, or one of several folders claims to hold; the operator's word wins."""
-    if folder.name == INBOX:
-        return SpecialUse.INBOX
     held = [role for role, holder in roles.items() if isinstance(holder, RoleFolder) and holder.folder == folder.name]
     claimed = [role for role in folder.roles if not isinstance(roles[role], RoleFolder)]
     return next(iter((*held, *claimed)), None)

@@ -15,9 +15,10 @@ from typing import Final
 from mailgate.mime import html_rules as rules
 
 _CSS_CHARS_MAX: Final = 256 * 1024
-_RULES_MAX: Final = 2000
+_RULES_MAX: Final = 200
+_SELECTORS_MAX: Final = 50
 _CLASSES_MAX: Final = 50
-_BRACE: Final = re.compile(r"([^{}]*+)([{}])")
+_BRACE: Final = re.compile(r"([{}])")
 _COMPOUND: Final = re.compile(r"(\*|[a-z][a-z0-9]{0,20})?((?:[.#][-_a-z0-9]{1,100}+){0,5}+)")
 _NARROW: Final = re.compile(r"max-(?:device-)?width|\bprint\b|\bspeech\b|\bnot\b|prefers-|orientation")
 _DISPLAY: Final = re.compile(r"(?:^|;)(?:display|mso-hide|opacity|max-height|height|font-size|visibility):")
@@ -52,17 +53,18 @@ class StyleSheet:
 def parse_styles(css: str) -> StyleSheet:
     """The sheet for the joined content of all style elements; work is linear in it."""
     index: dict[str, list[_Rule]] = {}
-    for order, (selectors, declarations) in enumerate(_rules(css[:_CSS_CHARS_MAX].lower())):
-        if order >= _RULES_MAX:
-            break
+    count = 0
+    for selectors, declarations in _rules(css[:_CSS_CHARS_MAX].lower()):
         style = rules.normal_style(declarations)
-        if not _DISPLAY.search(style):
-            continue
         hides = rules.removes_subtree({}, style) or any(rules.invisible(style, (False, False)))
-        for selector in selectors.split(",")[:_CLASSES_MAX]:
+        # A rule that shows matters only after one that hides.
+        if not hides and not (index and _DISPLAY.search(style)):
+            continue
+        for selector in selectors.split(",")[:_SELECTORS_MAX]:
             names = _names(selector.strip())
-            if names:
-                index.setdefault(max(names), []).append(_Rule(order, names, hides))
+            if names and count < _RULES_MAX:
+                count += 1
+                index.setdefault(max(names), []).append(_Rule(count, names, hides))
     return StyleSheet(index)
 
 
@@ -79,8 +81,9 @@ def _rules(css: str) -> Iterator[tuple[str, str]]:
     text = rules.without_comments(css).replace("<!--", " ").replace("-->", " ")
     passed_over = 0
     selector = ""
-    for match in _BRACE.finditer(text):
-        before, brace = match[1].strip(), match[2]
+    pieces = _BRACE.split(text)
+    for piece, brace in zip(pieces[::2], pieces[1::2], strict=False):
+        before = piece.strip()
         if passed_over:
             passed_over += 1 if brace == "{" else -1
         elif brace == "{":

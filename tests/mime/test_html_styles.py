@@ -55,5 +55,5 @@ def test_a_style_attribute_wins_over_the_sheet() -> None:
 @pytest.mark.parametrize("unit", ["{", "}", ".x{display:none}", "@media a{", "/*", ".", "a,", ".x{" + ";" * 100 + "}"])
 def test_a_hostile_sheet_is_read_within_bounds(unit: str) -> None:
     sheet = parse_styles(unit * (300_000 // len(unit)))
-    assert sum(map(len, sheet.rules.values())) <= 2000
+    assert sum(map(len, sheet.rules.values())) <= 200
     sheet.hides("p", {"class": "x " * 2000, "id": "y"})

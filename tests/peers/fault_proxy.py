@@ -159,11 +159,14 @@ class _Connection:
             while data := await reader.read(CHUNK):
                 if self.silent:
                     continue
-                if self.editor is not None and stream.direction is Direction.DOWN:
-                    data = self.editor.feed(data)
-                await self._forward(stream, data)
+                await self._forward(stream, self._edited(stream.direction, data))
         await stream.under_way.put((0.0, b""))
         await asyncio.Event().wait()
+
+    def _edited(self, direction: Direction, data: bytes) -> bytes:
+        if self.editor is None:
+            return data
+        return self.editor.feed(data) if direction is Direction.DOWN else self.editor.upward(data)
 
     async def _forward(self, stream: _Stream, data: bytes) -> None:
         for fault in self.proxy.conditions.faults:

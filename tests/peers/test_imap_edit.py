@@ -28,3 +28,11 @@ def test_a_literal_passes_untouched_however_it_is_cut() -> None:
     editor = EDIT.editor()
     edited = b"".join(editor.feed(stream[at : at + 1]) for at in range(len(stream)))
     assert edited == stream.replace(b"* OK [UIDNEXT 1] x\r\n", b"")
+
+
+def test_a_folder_is_renamed_in_both_directions_and_nowhere_else() -> None:
+    editor = ImapEdit(renames={"Twin": "&AGE-bc"}).editor()
+    rows = b'* LIST () "/" Twin\r\n* STATUS Twin (MESSAGES 2)\r\n* LIST () "/" Twins\r\na OK Twin \r\n'
+    shown = b'* LIST () "/" "&AGE-bc"\r\n* STATUS "&AGE-bc" (MESSAGES 2)\r\n* LIST () "/" Twins\r\na OK Twin \r\n'
+    assert editor.feed(rows) == shown
+    assert editor.upward(b'a EXAMINE "&AGE-bc"\r\n') == b'a EXAMINE "Twin"\r\n'
