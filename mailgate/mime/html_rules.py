@@ -44,12 +44,12 @@ CLOSES_PARAGRAPH: Final = frozenset(
 )
 _CELL: Final = frozenset({"td", "th"})
 _ROWS: Final = frozenset({"tbody", "thead", "tfoot"})
-_TABLE_PARTS: Final = _CELL | _ROWS | {"tr", "table", "caption"}
+TABLE_PARTS: Final = _CELL | _ROWS | {"tr", "table", "caption"}
 
 IMPLIED: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
-    "li": (frozenset({"li"}), frozenset({"ul", "ol", "menu", "dir"}) | _TABLE_PARTS),
-    "dt": (frozenset({"dt", "dd"}), frozenset({"dl"}) | _TABLE_PARTS),
-    "dd": (frozenset({"dt", "dd"}), frozenset({"dl"}) | _TABLE_PARTS),
+    "li": (frozenset({"li"}), frozenset({"ul", "ol", "menu", "dir"}) | TABLE_PARTS),
+    "dt": (frozenset({"dt", "dd"}), frozenset({"dl"}) | TABLE_PARTS),
+    "dd": (frozenset({"dt", "dd"}), frozenset({"dl"}) | TABLE_PARTS),
     "td": (_CELL, frozenset({"table"})),
     "th": (_CELL, frozenset({"table"})),
     "tr": (frozenset({"tr"}), frozenset({"table"})),
@@ -58,10 +58,14 @@ IMPLIED: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
     "tfoot": (_ROWS | {"tr"}, frozenset({"table"})),
 }
 """A start tag that closes the nearest of the first set, unless one of the second set is nearer (13.2.6.4.7)."""
-PARAGRAPH: Final = (frozenset({"p"}), _TABLE_PARTS)
+PARAGRAPH: Final = (frozenset({"p"}), TABLE_PARTS)
+BREAKS_OUT: Final = frozenset(
+    "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta"
+    " nobr ol p pre ruby s small span strike strong sub sup table tt u ul var".split()
+)
+"""Start tags that end the `svg` or `math` around them (13.2.6.5)."""
 END_STOPS: Final = frozenset({"td", "th", "caption", "table"})
 """An end tag of anything but a table's part does not reach out of a cell."""
-TABLE_ENDS: Final = _TABLE_PARTS
 
 BLOCKS: Final = CLOSES_PARAGRAPH | {"tr", "caption", "tbody", "thead", "tfoot", "table"}
 
