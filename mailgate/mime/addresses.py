@@ -124,6 +124,7 @@ def _drafts(text: str) -> Iterator[_Draft]:
             if ended_early:
                 yield draft
                 draft = _Draft()
+        # A colon after a phrase makes it a group name (RFC 5322, 3.4); in a domain literal it is part of a token.
         elif mark == ":" and draft.angle is None and not draft.has_at:
             draft = _Draft()  # what came before named a group
         else:
@@ -180,6 +181,7 @@ def _finish(draft: _Draft) -> ParsedAddress | None:
     if draft.angle is not None:
         address = _without_route(draft.angle)
     else:
+        # Without angle brackets the last word with an @ is the address, the rest its description.
         at = next((index for index in reversed(range(len(draft.raw))) if "@" in draft.raw[index]), None)
         address = "" if at is None else draft.raw[at]
         shown = shown if at is None else shown[:at] + shown[at + 1 :]
@@ -193,6 +195,7 @@ def _finish(draft: _Draft) -> ParsedAddress | None:
     if not name_text and not address_text:
         return None
     valid = not too_long and _is_address(address_text)
+    # Programs repeat the address as the name; saying it twice tells nothing.
     if name_text == address_text:
         name_text = ""
     return ParsedAddress(name_text, address_text, valid, name.changed or safe.changed)

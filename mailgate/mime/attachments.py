@@ -68,6 +68,7 @@ def _info(source: bytes, index: int, attached: AttachedPart, log: WarningLog) ->
     log.add(WarningCode.TRANSFER_UNKNOWN, when=state.unknown)
     log.add(WarningCode.TRANSFER_DAMAGED, when=state.damaged and part.complete)
     info = describe(index, attached, size)
+    # Outlook's container often comes as application/octet-stream under its fixed name.
     is_tnef = info.content_type in _TNEF or (info.filename or "").lower() == "winmail.dat"
     log.add(WarningCode.TNEF_NOT_DECODED, when=is_tnef)
     log.add(WarningCode.ENCRYPTED_NOT_DECODED, when=info.content_type in _ENCRYPTED)
@@ -106,6 +107,7 @@ def extract(source: bytes, root: MessagePart, body: Body, index: int) -> Attachm
     part = attached.part
     if not part.complete:
         raise AttachmentTooLarge("The attachment does not lie whole within the part of the message that is examined.")
+    # Stops one block beyond the bound, however much is there.
     result = decode_up_to(source, part.start, part.end, part.content.encoding, ATTACHMENT_BYTES_MAX)
     if result.cut:
         raise AttachmentTooLarge

@@ -114,6 +114,7 @@ def codec_of(label: str) -> str | None:
     name = label.strip(" \t\"';").lower().partition("*")[0]
     if name in _SUPERSETS:
         name = _SUPERSETS[name]
+    # codecs.lookup imports a module by the name it is given: only plain labels get that far.
     if not _LABEL.fullmatch(name):
         return None
     return _known(name) or _known(re.sub(r"^(?:x-|cs)|(?<=^cp)-", "", name))
@@ -137,6 +138,7 @@ def decode(data: bytes, label: str | None, *, whole: bool = True) -> Decoded:
     holds. An unknown or refused label: the same, with `UNKNOWN`. Octets that do not fit a known label: `DAMAGED`.
     `whole=False`: half a character at the end is dropped in silence, the octets were cut off there.
     """
+    # RFC 2046, 4.1.2: the default is US-ASCII.
     codec = "ascii" if not label or not label.strip() else codec_of(label)
     if codec is None:
         return Decoded(_guess(data, whole), CharsetProblem.UNKNOWN)

@@ -57,6 +57,7 @@ def clean(text: str, *, multiline: bool = False) -> Clean:
     it does, for an unfolded header field cannot honestly hold one. In multi-line text CRLF and CR become LF.
     """
     changed = False
+    # Most text has nothing to clean; one search settles that.
     if _SUSPECT.search(text):
         text, changed = _without_suspects(text, "\n" if multiline else " ")
     if multiline:

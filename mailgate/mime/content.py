@@ -50,6 +50,7 @@ def content_of(fields: HeaderFields, default_type: str = "text/plain") -> Conten
         boundary=_boundary(kind.parameters.get("boundary")),
         encoding=encoding.strip().lower(),
         disposition=_disposition(placing.value),
+        # `name` of Content-Type is the older place and still used alone (RFC 2183, 2.3).
         filename=placing.parameters.get("filename") or kind.parameters.get("name"),
         content_id=content_id or None,
     )

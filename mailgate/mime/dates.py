@@ -36,6 +36,7 @@ def parse_date(text: str) -> str | None:
 
     `-0000` and an unknown zone name mean UTC of an unknown place (RFC 5322, 4.3) and are given as `+00:00`.
     """
+    # Comments and folding may stand anywhere in a date (RFC 5322, 3.3).
     plain = " ".join(_COMMENT.sub(" ", text[:200]).split())
     match = _DATE.fullmatch(plain)
     month = _MONTHS.get(match[2].lower()) if match else None

@@ -60,6 +60,7 @@ def _runs(text: str) -> Iterator[str | _Run]:
     at = 0
     for match in _WORD.finditer(text):
         between = text[at : match.start()]
+        # RFC 2231, 5: a language may follow the charset.
         charset = match[1].partition("*")[0].lower()
         if run is None or between.strip():
             if run is not None:
@@ -82,5 +83,6 @@ def _octets(encoding: str, text: str) -> bytes:
         raw = text.replace("_", " ").encode("utf-8", "replace")
         return _ESCAPE.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), raw)
     digits = _NOT_BASE64.sub("", text)
+    # Senders leave the padding off, or one digit too many in.
     digits = digits[: len(digits) - (len(digits) % 4 == 1)]
     return binascii.a2b_base64(digits + "=" * (-len(digits) % 4))

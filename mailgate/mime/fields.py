@@ -44,9 +44,11 @@ def header_extent(source: bytes, start: int, end: int) -> HeaderExtent:
     blank = _FIRST_LINE_BLANK.match(source, start, end)
     if blank:
         return HeaderExtent(start, blank.end())
+    # Some senders forget the blank line after a delimiter.
     if not _FIELD_START.match(source, start, end):
         return HeaderExtent(start, start)
     crlf = source.find(b"\n\r\n", start, end)
+    # A bare LF ends lines for many programs; whichever blank line comes first ends the header.
     bare = source.find(b"\n\n", start, end if crlf < 0 else crlf)
     if bare >= 0:
         return HeaderExtent(bare, bare + 2)

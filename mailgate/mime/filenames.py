@@ -30,11 +30,13 @@ def safe_filename(sent: str | None) -> SafeFilename:
     if sent is None:
         return SafeFilename(None)
     text = clean(sent[:_RAW_MAX]).text
+    # Either slash separates somewhere; the name is what follows the last.
     text = text.replace("\\", "/").rpartition("/")[2]
     text = _FORBIDDEN.sub("_", _DRIVE.sub("", text, count=1) if _DRIVE.match(text) else text)
     text = _shortened(text.strip(" ").rstrip(". "))
     if not text.strip("."):
         return SafeFilename(None, changed=True)
+    # Windows opens these as devices whatever the suffix.
     if _DEVICE.match(text):
         text = "_" + text[: FILENAME_CHARS_MAX - 1]
     return SafeFilename(text, changed=text != sent)

@@ -86,6 +86,7 @@ class HeaderReader:
         return shown
 
     def _addresses(self, name: str) -> tuple[ParsedAddress, ...]:
+        # RFC 5322, 3.6 allows one of each; where there are more, a reader should see them all.
         values = self._fields.every(name)
         if not values:
             return ()

@@ -64,6 +64,8 @@ BREAKS_OUT: Final = frozenset(
     " nobr ol p pre ruby s small span strike strong sub sup table tt u ul var".split()
 )
 """Start tags that end the `svg` or `math` around them (13.2.6.5)."""
+INTEGRATION_POINTS: Final = frozenset({"title", "desc", "foreignobject", "annotation-xml", "mtext"})
+"""Foreign elements that hold ordinary HTML, out of which nothing breaks (13.2.4.2)."""
 END_STOPS: Final = frozenset({"td", "th", "caption", "table"})
 """An end tag of anything but a table's part does not reach out of a cell."""
 

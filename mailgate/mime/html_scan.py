@@ -109,6 +109,7 @@ class _Scanner:
                     self._css.append(token.text)
                 case RawText():
                     pass
+            # Whether the next element holds raw text depends on where it stands (13.2.6.5).
             self._tokenizer.foreign = self._unseen is not None and self._unseen.reason is _Reason.FOREIGN
         self._pop_to(0)
         limited = self._limited or self._tokenizer.limited
@@ -129,6 +130,8 @@ class _Scanner:
                 self._unseen.open(tag)
                 return
             self._unseen = None
+            if tag.name == "select":  # within another it is taken for its end tag (13.2.6.4.16)
+                return
         name = tag.name
         if name in rules.TRANSPARENT or not _PLAIN_NAME.fullmatch(name) or self._is_ignored(name):
             return
@@ -151,8 +154,11 @@ class _Scanner:
 
     def _start_ends(self, unseen: _Unseen, name: str) -> bool:
         """Whether a start tag ends the stretch around it."""
+        if unseen.reason is _Reason.CLOSED:
+            return name == "select" == unseen.names[0]
         if unseen.reason is _Reason.FOREIGN:
-            return name in rules.BREAKS_OUT
+            inside = any(unseen.counts[point] for point in rules.INTEGRATION_POINTS)
+            return name in rules.BREAKS_OUT and not inside
         if unseen.reason is _Reason.HIDDEN and not unseen.counts["table"]:
             # A link ends the link around it; formatting does not reach from one cell into the next (13.2.4.3).
             return name == "a" == unseen.names[0] or (name in rules.TABLE_PARTS and "table" in self._stack)
@@ -186,6 +192,7 @@ class _Scanner:
             if not self._end_ends(self._unseen, name):
                 return
             self._unseen = None
+        # At most HTML_OPEN_ELEMENTS_MAX steps, so the whole stays linear.
         for index in range(len(self._stack) - 1, -1, -1):
             if self._stack[index] == name:
                 self._pop_to(index)
@@ -197,8 +204,9 @@ class _Scanner:
         """Whether an end tag of an element outside the stretch ends it."""
         if unseen.reason is _Reason.CLOSED:
             return False
+        # These two break out as their start tags do (13.2.6.5).
         if unseen.reason is _Reason.FOREIGN and name in ("p", "br"):
-            return True
+            return not any(unseen.counts[point] for point in rules.INTEGRATION_POINTS)
         if unseen.reason is _Reason.HIDDEN and name not in rules.TABLE_PARTS:
             return False
         return name in self._stack

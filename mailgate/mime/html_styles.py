@@ -64,6 +64,7 @@ def parse_styles(css: str) -> StyleSheet:
             names = _names(selector.strip())
             if names and count < _RULES_MAX:
                 count += 1
+                # An element that matches has all names, so one of them is enough to find the rule.
                 index.setdefault(max(names), []).append(_Rule(count, names, hides))
     return StyleSheet(index)
 

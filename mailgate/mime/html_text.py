@@ -38,6 +38,7 @@ class HtmlText:
 
 def html_to_text(html: str, *, tokens: int = HTML_TOKENS_MAX) -> HtmlText:
     """Markdown of what a reader of the HTML sees. Never raises; work is linear in the (bounded) input."""
+    # Characters, not octets: what was decoded from bounded octets has no more characters than octets.
     bounded = html[:HTML_BYTES_MAX]
     scanned = scan(bounded, tokens)
     try:
@@ -63,8 +64,10 @@ def _clean_document(scanned: ScannedHtml) -> CleanHtml:
 
 def _markdown(markup: str) -> str:
     writer = html2text.HTML2Text(bodywidth=0)
+    # Without it accents are flattened to ASCII.
     writer.unicode_snob = True
     writer.ignore_images = True
+    # The tree has none left; this keeps the writer from looking for them.
     writer.ignore_tables = True
     writer.single_line_break = False
     written = writer.handle(markup)

@@ -114,7 +114,9 @@ class _Writer:
         room = TEXT_BYTES_MAX - self._seen
         if len(shown) > room:
             self._limited, shown = True, shown[: max(room, 0)]
+        # Blanks count as nothing seen: a link around them has no text.
         self._seen += len(shown.strip())
+        # A bracket in a link's text could end the text early and show another target.
         if where.in_link:
             shown = shown.replace("[", OPEN_BRACKET).replace("]", CLOSE_BRACKET).replace("\n", " ")
         self._out.append(shown.replace("&", AMPERSAND).replace("<", LESS))
@@ -130,6 +132,7 @@ class _Writer:
         if rules.removes_subtree(attributes, style) or self._hidden_by_sheet(name, attributes, style):
             self._hidden = self._hidden or bool((node.text() or "").strip())
             return
+        # The scan bounds what is open; a parser adds at most tbody and tr to each table.
         if where.depth > 3 * HTML_OPEN_ELEMENTS_MAX:
             self._limited = True
             return
@@ -153,6 +156,7 @@ class _Writer:
 
     def _container(self, node: LexborNode, where: _Where, name: str, attributes: dict[str, str]) -> None:
         if name in _INLINE:
+            # Emphasis around nothing would leave stray asterisks.
             blank = not (node.text() or "").strip()
             tag = "" if blank or where.preformatted else _INLINE[name]
             self._children(node, where, f"<{tag}>" if tag else "", f"</{tag}>" if tag else "")
@@ -160,10 +164,12 @@ class _Writer:
             self._nested(node, where, name, attributes)
         elif name == "li" and where.in_list:
             self._children(node, where, "<li>", "</li>")
+        # Mail uses tables for layout: a Markdown table of them would be unreadable, a separator is not.
         elif name in ("td", "th"):
             self._children(node, where, "", CELL)
         elif name == "pre" and not where.preformatted:
             self._children(node, replace(where, preformatted=True), "<pre>", "</pre>")
+        # Within `pre` html2text would indent every block again.
         elif name in _KEPT and not where.preformatted:
             self._children(node, where, f"<{name}>", f"</{name}>")
         elif name in rules.BLOCKS or name == "li":
@@ -184,6 +190,7 @@ class _Writer:
     def _children(self, node: LexborNode, where: _Where, opening: str, closing: str) -> None:
         self._out.append(opening)
         self._pending.append(closing)
+        # Pushed from the last, so that the first is taken next.
         child = node.last_child
         while child is not None:
             self._pending.append((child, where))
@@ -209,6 +216,7 @@ def safe_target(href: str) -> str:
     """The link's true target when it leads somewhere a reader could go, with nothing that would break the Markdown
     around it; else an empty string. Nothing that runs, and nothing within the message, is a target."""
     text = "".join(clean(href).text.split())
+    # A value of the full length was cut, so it is not the true target.
     if not text or len(text) >= rules.ATTRIBUTE_CHARS_MAX:
         return ""
     try:

@@ -55,6 +55,7 @@ def parse_parameters(text: str) -> ParameterizedValue:
         if len(forms) >= _PARAMETERS_MAX:
             break
         _record(forms, match[1].lower(), _unquoted(match[2].strip()))
+    # Comments may stand between tokens (RFC 2045, 5.1).
     value = "".join(head.partition("(")[0].split()).lower()
     return ParameterizedValue(value, {name: form.decoded() for name, form in forms.items()})
 
@@ -85,6 +86,7 @@ def _joined(pieces: Mapping[int, tuple[str, bool]]) -> str:
     """Octets of the pieces joined, then decoded once; only pieces with a star are percent-encoded (RFC 2231, 4.1)."""
     octets: list[bytes] = []
     charset = ""
+    # RFC 2231, 3: numbered from 0 without gaps; what follows a gap belongs to nothing.
     for number in range(len(pieces)):
         if number not in pieces:
             break

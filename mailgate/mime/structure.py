@@ -82,6 +82,7 @@ class _Walk:
         whole = end == len(self._source) and not self._truncated
         self._end_leaf(end, complete=whole)
         self._log.add(WarningCode.BOUNDARY_MISSING, when=bool(self._open) and whole)
+        # What is still open here was never closed, by a cut or by its sender.
         while self._open:
             self._close(end, complete=whole)
         assert self._root is not None  # the first part begun is the last one closed
@@ -134,6 +135,7 @@ class _Walk:
     def _begin(self, content: Content, body: int) -> None:
         self._nodes += 1
         boundary = content.boundary if content.main_type == "multipart" else None
+        # The root is level 1 and the parts of the deepest multipart are the last level.
         if boundary is not None and len(self._open) < MIME_DEPTH_MAX - 1:
             self._open.append(_Open(content, boundary, body))
             self._delimiter = _delimiter_of(self._open)
@@ -141,6 +143,7 @@ class _Walk:
         if content.main_type == "multipart":
             self._log.add(WarningCode.DEPTH_LIMIT if boundary else WarningCode.BOUNDARY_MISSING)
             content = content if boundary else _as_text(content)
+        # Its end is known once the next delimiter is.
         self._leaf = content, body
 
     def _end_leaf(self, end: int, *, complete: bool = True) -> None:
@@ -177,6 +180,7 @@ class _Walk:
 def _delimiter_of(multiparts: Sequence[_Open]) -> re.Pattern[bytes]:
     """Matches the delimiter lines of these multiparts: boundary, `--` at the end of the last, and blanks that were
     added on the way (RFC 2046, 5.1.1). The scan for them runs within the regular expression, once over every octet."""
+    # Innermost first: where two multiparts share a boundary, the inner one is meant.
     names = b"|".join(re.escape(one.boundary) for one in reversed(multiparts))
     return re.compile(rb"^--(" + names + rb")(--)?[ \t]*+\r?$" if names else rb"(?!)", re.MULTILINE)
 

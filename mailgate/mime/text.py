@@ -6,6 +6,7 @@ chosen branch are joined in their order, around the attachments between them. An
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -23,6 +24,8 @@ _PLAIN_TYPES: Final = frozenset({"text/plain", "text/markdown", "text/x-markdown
 _PLAIN_BYTES_MAX: Final = 4 * TEXT_BYTES_MAX
 """Decoded octets of plain text that are looked at: no charset needs more than four for a character."""
 
+_META: Final = re.compile(rb"<meta[^>]{1,200}?charset=[\"']?([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
+_META_BYTES_MAX: Final = 2048
 _STUB_CHARS: Final = 600
 _STUB_FACTOR: Final = 3
 
@@ -68,6 +71,7 @@ def _segments(part: MessagePart, leaves: set[int], *, is_root: bool = False, nam
         if first:
             return first
         children = children[1:]
+    # RFC 1847, 2.1: first what is signed, then the signature.
     if kind == "multipart/signed":
         children = children[:1]
     return [segment for child in children for segment in _segments(child, leaves)]
@@ -77,6 +81,7 @@ def _leaf_segment(part: MessagePart, named: bool) -> Segment | None:
     """Text that a mail program shows in place: not an attachment, and without a file name, unless it stands where
     only the body can stand."""
     content = part.content
+    # A text file is often sent `inline` with a name: it is a file all the same.
     if content.disposition == "attachment" or (content.filename is not None and not named):
         return None
     if content.content_type in _PLAIN_TYPES:
@@ -179,6 +184,7 @@ class TextReader:
         if not segment.plain:
             return TextSource.HTML, self._html(segment.html)
         plain = self._plain(segment.plain)
+        # Only a short plain form can be a stub, so only then is the HTML read at all.
         if segment.html and len(plain.text) <= _STUB_CHARS:
             html = self._html(segment.html)
             if is_stub(plain.text, html.text):
@@ -201,6 +207,7 @@ class TextReader:
                 reading.take(self._plain([part]))
                 continue
             for _, text, cut in self._decoded([part], self._html_bytes, reading.log):
+                # Encoded octets are at least as many as decoded ones.
                 self._html_bytes -= min(part.end - part.start, self._html_bytes)
                 self._one_html(reading, text)
                 reading.log.add(WarningCode.HTML_LIMIT, when=cut)
@@ -229,7 +236,8 @@ class TextReader:
             result = decode_up_to(self._source, part.start, part.end, part.content.encoding, limit)
             log.add(WarningCode.TRANSFER_UNKNOWN, when=result.state.unknown)
             log.add(WarningCode.TRANSFER_DAMAGED, when=result.state.damaged and part.complete)
-            decoded = decode(result.data, part.content.charset, whole=part.complete and not result.cut)
+            label = part.content.charset or _charset_in_html(part, result.data)
+            decoded = decode(result.data, label, whole=part.complete and not result.cut)
             log.add(WarningCode.CHARSET_UNKNOWN, when=decoded.problem is CharsetProblem.UNKNOWN)
             log.add(WarningCode.CHARSET_DAMAGED, when=decoded.problem is CharsetProblem.DAMAGED)
             yield part, decoded.text, result.cut
@@ -244,6 +252,12 @@ class TextReader:
         passed = self._deadline is not None and self._deadline()
         self._log.add(WarningCode.TIME_LIMIT, when=passed)
         return passed
+
+
+def _charset_in_html(part: MessagePart, data: bytes) -> str | None:
+    """What the document says of itself (HTML Standard, 13.2.3.2), for want of a charset on its part."""
+    found = _META.search(data[:_META_BYTES_MAX]) if part.content.content_type == "text/html" else None
+    return found[1].decode("ascii") if found else None
 
 
 def is_stub(plain: str, html: str) -> bool:

@@ -98,9 +98,11 @@ def _base64_blocks(source: bytes, start: int, end: int, state: TransferState) ->
         block = source[at : min(at + BLOCK, end)]
         digits = carry + block.translate(None, _NOISE)
         state.damaged = state.damaged or bool(block.translate(None, _ALPHABET + _SPACES))
+        # A body of nothing but padding would cost a step per digit; beyond this it is noise.
         if segments > _PADDED_SEGMENTS_MAX:
             digits = digits.replace(b"=", b"")
         if b"=" not in digits:
+            # Four digits are three octets (RFC 2045, 6.8); what is left over waits for the next block.
             whole = len(digits) // 4 * 4
             carry = digits[whole:]
             yield binascii.a2b_base64(digits[:whole])
@@ -122,6 +124,7 @@ def _last_quantum(piece: bytes, state: TransferState, *, padded: bool = True) ->
     rest = len(piece) % 4
     if rest == 1 or (rest and not padded):
         state.damaged = True
+    # Six bits are no octet.
     piece = piece[: len(piece) - (rest == 1)]
     return binascii.a2b_base64(piece + b"=" * (-len(piece) % 4))
 

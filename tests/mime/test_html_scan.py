@@ -104,3 +104,24 @@ def test_hidden_formatting_hides_until_it_ends(html: str, kept: str) -> None:
     assert "secret" not in result.markup
     assert kept in result.markup
     assert result.hidden
+
+
+@pytest.mark.parametrize(
+    ("html", "kept"),
+    [
+        ("<svg><title><p>secret</p></title></svg>seen", "seen"),
+        ("<svg><g>secret</svg>seen", "seen"),
+        ("<svg>secret<p>seen", "<p>seen</p>"),
+        ("<div><math>secret</div>seen", "<div></div>seen"),
+        ("<svg><path/><style>secret</style></svg>seen", "seen"),
+        ("<select><option>secret<div>secret</div></select>seen", "seen"),
+        ("<select>secret<select>seen", "seen"),
+        ("<template>secret</div><p>secret</template>seen", "seen"),
+        ("<div hidden>a<body>b</div>", '<div hidden="">ab</div>'),
+        ("<td>seen</td>seen", "seenseen"),
+        ("<b hidden>secret</td>secret", ""),
+        ("<table><tr><td><b hidden>secret<td>seen", "<table><tr><td></td><td>seen</td></tr></table>"),
+    ],
+)
+def test_repairs_hide_and_show_the_same_text_as_in_a_browser(html: str, kept: str) -> None:
+    assert scan(html).markup == kept

@@ -111,6 +111,12 @@ def test_what_was_wrong_with_the_text_is_said(fields: list[str], body: bytes, co
     assert code in codes(read(part(body, *fields)))
 
 
+def test_html_without_a_label_is_read_in_the_charset_it_names_itself() -> None:
+    body = "<meta http-equiv=Content-Type content='text/html; charset=gb2312'><p>镕</p>".encode("gbk")
+    assert read(part(body, "Content-Type: text/html")).text.text == "镕"
+    assert read(part(body, "Content-Type: text/html; charset=gbk")).text.text == "镕"
+
+
 def test_text_beyond_the_limit_is_cut_at_a_character() -> None:
     message = read(text("é" * TEXT_BYTES_MAX))
     assert message.text.truncation is Truncation.TEXT_LIMIT
