@@ -100,6 +100,8 @@ REQUEST_BYTES_MIN: Final = 1 * KIB
 REQUEST_BYTES_MAX: Final = 64 * MIB
 RESULT_BYTES_DEFAULT: Final = 4 * MIB
 """Below the 4.5 MB that the strictest serverless host returns."""
+RESULT_ENVELOPE_BYTES: Final = 512
+"""Part of the result budget: the JSON-RPC response around both halves, its id (at most 256 octets) included."""
 RESULT_BYTES_MIN: Final = 4 * KIB
 RESULT_BYTES_MAX: Final = 64 * MIB
 JSON_DEPTH_MAX: Final = 32

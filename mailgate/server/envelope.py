@@ -7,6 +7,7 @@ here is ambiguous, it cannot read anything else.
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from dataclasses import dataclass
 from typing import Any, Final
@@ -23,7 +24,8 @@ HEADER_MISMATCH: Final = -32020
 BODY_SECONDS: Final = 30.0
 """How long a body may take to arrive; a slow one would hold a place for ever."""
 
-ID_CHARS_MAX: Final = 256
+ID_BYTES_MAX: Final = 256
+"""The longest id with its escapes: it comes back in the response and counts there."""
 _METHOD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_/.$-]{0,127}", re.ASCII)
 
 
@@ -110,7 +112,7 @@ def _check(message: dict[str, Any]) -> None:
 
 def _is_id(value: object) -> bool:
     if isinstance(value, str):
-        return len(value) <= ID_CHARS_MAX
+        return len(json.dumps(value)) - len('""') <= ID_BYTES_MAX
     return isinstance(value, int) and not isinstance(value, bool)
 
 

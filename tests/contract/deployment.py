@@ -58,9 +58,7 @@ class Deployment:
         jsonschema.validate(answer.structured, BY_NAME[name].output_schema)
         return answer.structured
 
-    async def fails(
-        self, code: str, name: str, arguments: Arguments | None = None, caller: Principal = OWNER
-    ) -> str:
+    async def fails(self, code: str, name: str, arguments: Arguments | None = None, caller: Principal = OWNER) -> str:
         """The text of a failure with this code."""
         answer = await self.call(name, arguments, caller)
         assert answer.structured is None, f"{name} succeeded"
