@@ -104,13 +104,14 @@ def _check(message: dict[str, Any]) -> None:
     method = message.get("method")
     if message.get("jsonrpc") != "2.0" or not isinstance(method, str) or not _METHOD.fullmatch(method):
         raise BadRequest(400, "The body must be one JSON-RPC 2.0 request or notification.")
-    if "id" in message and not _is_id(message["id"]):
+    if "id" in message and not is_request_id(message["id"]):
         raise BadRequest(400, "The JSON-RPC id must be a string or an integer.")
     if not isinstance(message.get("params", {}), dict | None):
         raise BadRequest(400, "The JSON-RPC params must be an object.")
 
 
-def _is_id(value: object) -> bool:
+def is_request_id(value: object) -> bool:
+    """Whether JSON-RPC and the size of a response allow `value` as an id."""
     if isinstance(value, str):
         return len(json.dumps(value)) - len('""') <= ID_BYTES_MAX
     return isinstance(value, int) and not isinstance(value, bool)
