@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from math import ceil
+from sys import stderr
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -48,6 +49,9 @@ def listen(config: uvicorn.Config) -> tuple[socket, int]:
         bound = config.bind_socket()
     except SystemExit:
         # uvicorn has logged the reason; its own status for this is 3.
+        print(
+            f"mailgate: port {config.port} cannot be used; choose another with --port (0 takes a free one)", file=stderr
+        )
         raise SystemExit(1) from None
     bound.listen(config.backlog)
     return bound, bound.getsockname()[1]

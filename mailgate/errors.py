@@ -279,7 +279,7 @@ class UpstreamUnavailable(UpstreamError, code="upstream_unavailable"):
     """DNS, connect, TLS, BYE, or a closed connection."""
 
     default_sentence = "The mail server cannot be reached."
-    default_next = "Call again later; if it stays so, the operator runs `mailgate doctor`."
+    default_next = "Call again later; if it stays so, the operator checks host, port, security and the network."
 
 
 class UpstreamTimeout(UpstreamError, code="upstream_timeout"):

@@ -107,6 +107,8 @@ REQUEST_BYTES_MIN: Final = 1 * KIB
 REQUEST_BYTES_MAX: Final = 64 * MIB
 RESULT_BYTES_DEFAULT: Final = 4 * MIB
 """Below the 4.5 MB that the strictest serverless host returns."""
+RESULT_ENVELOPE_BYTES: Final = 512
+"""Part of the result budget: the JSON-RPC response around both halves, its id (at most 256 octets) included."""
 RESULT_BYTES_MIN: Final = 16 * KIB
 """Room for what a changing call has to answer, whatever the folder's name: once done, it cannot be called too large."""
 RESULT_BYTES_MAX: Final = 64 * MIB

@@ -1,6 +1,7 @@
 """Hosts and ports of mail providers, as data: what `MAIL_PROVIDER` fills in.
 
-A provider is here when it still lets a mail program log in with a password (often an app password). Outlook.com and Microsoft 365 are left out on purpose: they switched password login off.
+A provider is here when it still lets a mail program log in with a password (often an app password). Outlook.com and
+Microsoft 365 are left out on purpose: they switched password login off.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ make_venv() {
 }
 
 pip_install() {
-  "$venv/bin/python" -m pip --disable-pip-version-check --no-input install --quiet "$@" >&2 </dev/null
+  "$venv/bin/python" -m pip --disable-pip-version-check --no-input install -qq "$@" >&2 </dev/null
 }
 
 # Run the commands that follow unless they ran before with the same files: `once STAMP FILE... -- COMMAND...`.

@@ -44,10 +44,13 @@ _IN_REV2: Final = frozenset(
     "STATUS=SIZE CHILDREN".split()
 )
 
+# The spelling of the registry where it is not all upper case.
+_SPELLING: Final = {"IMAP4REV1": "IMAP4rev1", "IMAP4REV2": "IMAP4rev2"}
+
 
 @dataclass(frozen=True, slots=True)
 class CapabilitySet:
-    """The capabilities of one CAPABILITY response, upper case. Iterates in sorted order.
+    """The capabilities of one CAPABILITY response, upper case. Iterates in sorted order, in the registry's spelling.
 
     A set belongs to one moment: servers show MOVE and others only after login, and some proxies rewrite the early
     answer, so it is replaced after authentication and never united with what was known before.
@@ -65,7 +68,7 @@ class CapabilitySet:
         return isinstance(name, str) and name.upper() in self.names
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self.names))
+        return iter(sorted(_SPELLING.get(name, name) for name in self.names))
 
     def __len__(self) -> int:
         return len(self.names)

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, Self, TypeAlias
 
+from mailgate.errors import SpecialUseMissing
 from mailgate.imap.list_data import ListData
 from mailgate.imap.mutf7 import of_wire
 from mailgate.imap.values import INBOX, FolderName, HierarchyDelimiter, SpecialUse
@@ -85,10 +86,21 @@ class RoleFolder:
 
 @dataclass(frozen=True, slots=True)
 class RoleMissing:
-    """No folder has the role; `why` is a sentence for the caller."""
+    """No folder has the role; `why` is a sentence for the caller. `mapped`: the operator named one, in vain."""
 
     role: SpecialUse
     why: str
+    mapped: bool = False
+
+    @property
+    def error(self) -> SpecialUseMissing:
+        """The error for a caller who asks for the role."""
+        if not self.mapped:
+            return SpecialUseMissing()
+        return SpecialUseMissing(
+            f"{self.why[0].upper()}{self.why[1:]}.",
+            next_step="Name the folder itself, or ask the operator to correct MAIL_FOLDER_ROLES.",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +141,7 @@ def _advertised(role: SpecialUse, usable: Iterable[Folder]) -> Role:
 
 def _mapped(role: SpecialUse, name: FolderName, rows: Iterable[Folder], barred: AbstractSet[FolderName]) -> Role:
     if name in barred:
-        return RoleMissing(role, "the folder that MAIL_FOLDER_ROLES names holds no messages")
+        return RoleMissing(role, "the folder that MAIL_FOLDER_ROLES names holds no messages", mapped=True)
     if all(folder.name != name for folder in rows):
-        return RoleMissing(role, "the folder that MAIL_FOLDER_ROLES names does not exist")
+        return RoleMissing(role, "the folder that MAIL_FOLDER_ROLES names does not exist", mapped=True)
     return RoleFolder(role, name, mapped=True)

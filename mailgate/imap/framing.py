@@ -7,6 +7,7 @@ response that cannot be parsed is one lost row and the octets of a message are n
 from __future__ import annotations
 
 import re
+from collections import deque
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
@@ -39,6 +40,12 @@ class Literal:
     data: bytes
     announced: int
     truncated: bool = False
+
+
+class Cut(bytes):
+    """The beginning of an untagged line that was too long to keep. Always the last segment of its frame."""
+
+    __slots__ = ()
 
 
 Frame: TypeAlias = tuple[bytes | Literal, ...]
@@ -83,6 +90,37 @@ def _ends_inside_quotes(line: bytes) -> bool:
     return any(token[0].startswith(b'"') and not token[1] for token in _TOKEN.finditer(line))
 
 
+_CUT_OCTETS = 1024  # enough to tell what a line was about: its name, and the UID where that comes first
+_ATOM_TAIL = 32  # octets of an unfinished atom that tell whether it ends in `{n}`
+
+
+class _Skipped:
+    """The rest of a line that is too long to keep: all that is remembered is whether it ends in a literal.
+
+    `_tail` is the last token so far: of an open quoted string only its opening quote, of an atom its end.
+    """
+
+    def __init__(self) -> None:
+        self._tail = b""
+
+    def pass_over(self, text: bytes) -> None:
+        """Take the next octets of the line."""
+        text = self._tail + text
+        last = next(iter(deque(_TOKEN.finditer(text), maxlen=1)), None)
+        if last is None:
+            self._tail = b""
+        elif last[0].startswith(b'"'):
+            rest = text[last.end() :]  # a lone backslash, waiting for the octet it escapes; or separators
+            self._tail = rest[-1:] if last[1] else b'"' + rest
+        else:
+            # Behind a letter a quote is an ordinary octet, as it is in the whole atom.
+            self._tail = b"x" + last[0][-_ATOM_TAIL:] if last.end() == len(text) else b""
+
+    def announcement(self) -> re.Match[bytes] | None:
+        """`{n}` at the end, outside quotes."""
+        return None if self._tail.startswith(b'"') else _LITERAL.search(self._tail)
+
+
 class ResponseFramer:
     """`feed` stores octets, `next_frame` takes one response out of them or says None for "not yet".
 
@@ -100,6 +138,8 @@ class ResponseFramer:
         self._literal: bytearray | None = None
         self._announced = 0
         self._missing = 0  # octets of the current literal still to come
+        self._cut: Cut | None = None  # the frame is too long, and this is what was kept of the line that was
+        self._skipped = _Skipped()
         self._frames = 0
         self._total = 0
         self.keep_literal: int | None = None
@@ -135,22 +175,24 @@ class ResponseFramer:
     def _take_literal(self, kept: bytearray) -> bool:
         """Move octets into the literal; whether it is complete."""
         chunk = min(self._missing, len(self._buffer))
-        room = chunk if self.keep_literal is None else min(chunk, max(0, self.keep_literal - len(kept)))
+        keep = 0 if self._cut is not None else self.keep_literal
+        room = chunk if keep is None else min(chunk, max(0, keep - len(kept)))
         kept += self._buffer[:room]
         self._consume(chunk)
         self._missing -= chunk
         if self._missing:
             return False
-        self._segments.append(Literal(bytes(kept), self._announced, len(kept) < self._announced))
+        if self._cut is None:
+            self._segments.append(Literal(bytes(kept), self._announced, len(kept) < self._announced))
         self._literal = None
         return True
 
     def _take_line(self) -> bytes | None:
-        """Text up to CRLF, the only line end: a bare CR or LF is an ordinary octet."""
+        """Text up to CRLF, the only line end: a bare CR or LF is an ordinary octet. Of a frame too long: nothing."""
         end = self._buffer.find(b"\r\n", self._searched)
         octets = len(self._buffer) - self._buffer.endswith(b"\r") if end < 0 else end
-        if self._line_octets + octets > self._limits.line:
-            raise FramingError("a response line is too long")
+        if self._cut is not None or self._line_octets + octets > self._limits.line:
+            return self._skip_line(end)
         if end < 0:
             self._searched = octets  # a CR may be waiting for its LF
             return None
@@ -158,6 +200,22 @@ class ResponseFramer:
         self._line_octets += octets
         self._consume(end + 2)
         return line
+
+    def _skip_line(self, end: int) -> bytes | None:
+        """Pass over text up to CRLF. One message's enormous structure costs its own row and no other.
+
+        Only an untagged response can be lost like this: the end of a command cannot.
+        """
+        if self._cut is None:
+            beginning = b"" if self._segments else self._buffer[: min(_CUT_OCTETS, self._limits.line)]
+            self._cut = Cut(beginning)
+            kind = self._kind if self._segments else _kind(self._cut)
+            if kind not in (_Kind.MESSAGE, _Kind.DATA):
+                raise FramingError("a response line is too long")
+        octets = len(self._buffer) - self._buffer.endswith(b"\r") if end < 0 else end
+        self._skipped.pass_over(bytes(self._buffer[:octets]))
+        self._consume(octets if end < 0 else octets + 2)
+        return None if end < 0 else b""
 
     def _consume(self, octets: int) -> None:
         """Drop octets from the front (which CPython does without moving the rest) and count them."""
@@ -169,6 +227,8 @@ class ResponseFramer:
 
     def _add_line(self, line: bytes) -> Frame | None:
         """The finished frame, or None when a literal follows or the line was blank."""
+        if self._cut is not None:
+            return self._end_cut(self._cut)
         if not self._segments:
             self._kind = _kind(line)
         announcement = self._announcement(line)
@@ -179,6 +239,15 @@ class ResponseFramer:
         if not self._segments and not line:
             return None
         return self._finish(line)
+
+    def _end_cut(self, cut: Cut) -> Frame | None:
+        announcement = self._skipped.announcement()
+        self._skipped = _Skipped()
+        if announcement is not None:
+            self._begin_literal(announcement[1])
+            return None
+        self._cut = None
+        return self._finish(cut)
 
     def _finish(self, line: bytes) -> Frame:
         self._frames += 1

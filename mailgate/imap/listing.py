@@ -11,7 +11,7 @@ from mailgate.imap.capabilities import CapabilitySet
 from mailgate.imap.commands import STATUS_ITEMS, Command
 from mailgate.imap.connection import ImapConnection
 from mailgate.imap.exchange import CommandResult
-from mailgate.imap.folders import Folder, Role, RoleFolder
+from mailgate.imap.folders import Folder, Role, RoleAmbiguous, RoleFolder
 from mailgate.imap.hidden import HiddenFolders
 from mailgate.imap.pool import Lease
 from mailgate.imap.refusals import refusal
@@ -113,7 +113,7 @@ def folder_rows(
 def _role(folder: Folder, roles: Mapping[SpecialUse, Role]) -> SpecialUse | None:
     """The role this folder holds, or one of several folders claims to hold; the operator's word wins."""
     held = [role for role, holder in roles.items() if isinstance(holder, RoleFolder) and holder.folder == folder.name]
-    claimed = [role for role in folder.roles if not isinstance(roles[role], RoleFolder)]
+    claimed = [role for role in folder.roles if isinstance(roles[role], RoleAmbiguous)]
     return next(iter((*held, *claimed)), None)
 
 

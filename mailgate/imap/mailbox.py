@@ -20,7 +20,6 @@ from mailgate.errors import (
     GateClosed,
     InvalidArgument,
     SpecialUseAmbiguous,
-    SpecialUseMissing,
     StaleReference,
 )
 from mailgate.imap import changes, commands, listing
@@ -82,7 +81,12 @@ class Mailbox:
         self._clock = clock
         self._delimiters: str | None = None
         self._roles: tuple[float, Mapping[SpecialUse, Role]] | None = None
-        self._pool = ConnectionPool(self._opener(endpoint, credentials), size=connections, clock=clock)
+        self._pool = ConnectionPool(
+            self._opener(endpoint, credentials),
+            size=connections,
+            clock=clock,
+            call_seconds=command_seconds,
+        )
 
     def _opener(self, endpoint: ImapEndpoint, credentials: Credentials) -> Callable[[], Awaitable[ImapConnection]]:
         context = functools.cache(functools.partial(client_context, endpoint.ca_file))
@@ -136,7 +140,7 @@ class Mailbox:
     async def _holder(self, role: SpecialUse) -> FolderName:
         holder = (await self.roles())[role]
         if isinstance(holder, RoleMissing):
-            raise SpecialUseMissing
+            raise holder.error
         if isinstance(holder, RoleAmbiguous):
             raise SpecialUseAmbiguous
         return holder.folder

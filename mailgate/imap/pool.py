@@ -7,6 +7,7 @@ closed by the server, another event loop) is noticed when a connection is asked 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -68,12 +69,16 @@ class ConnectionPool:
     A process has one event loop at a time. Where a second one runs beside it, in another thread, each has `size`.
     """
 
-    def __init__(self, connect: Connect, *, size: int, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, connect: Connect, *, size: int, clock: Callable[[], float], call_seconds: float = math.inf
+    ) -> None:
         if size < 1:
             raise ValueError("a pool keeps at least one connection")
         self._connect = connect
         self._size = size
         self._clock = clock
+        # Below the deadline of a call, or who only queued would hear that the server did not answer.
+        self._call_seconds = call_seconds
         self._loops: dict[asyncio.AbstractEventLoop, _LoopPool] = {}
 
     @asynccontextmanager
@@ -115,7 +120,7 @@ class ConnectionPool:
 
     async def _wait_for_turn(self, here: _LoopPool) -> None:
         try:
-            async with asyncio.timeout(QUEUE_SECONDS):
+            async with asyncio.timeout(min(QUEUE_SECONDS, self._call_seconds / 2)):
                 await here.turns.acquire()
         except TimeoutError:
             raise UpstreamBusy from None

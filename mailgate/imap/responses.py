@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from mailgate.imap.capabilities import CapabilitySet
 from mailgate.imap.codes import AppendUid, CopyUid, ResponseCode, ascii_of, flags_of
 from mailgate.imap.fetch_data import FetchData, FetchError, parse_fetch
-from mailgate.imap.framing import Frame, Literal
+from mailgate.imap.framing import Cut, Frame, Literal
 from mailgate.imap.list_data import ListData, StatusData, parse_list, parse_status
 from mailgate.imap.search_data import ESearchData, SearchData, Vanished, parse_esearch, parse_search, parse_vanished
 from mailgate.imap.tokens import TokenError, TokenReader
@@ -182,7 +182,19 @@ def parse_response(frame: Frame) -> Response:
         return Continuation(first[1:].removeprefix(b" "))
     if not first.startswith(b"* "):
         return _tagged(first)
+    if isinstance(frame[-1], Cut):
+        return _cut(first, frame)
     return _condition(first) or _numbered(first, frame) or _named(first, frame)
+
+
+def _cut(first: bytes, frame: Frame) -> Malformed:
+    """A row too long to keep, however readable its beginning: half a set of numbers is not a set of numbers."""
+    match = _NUMBERED.match(first)
+    if match is not None and ascii_of(match[2]).upper() == "FETCH":
+        beginning = _fetch(int(match[1]), frame, match.end())
+        return Malformed("FETCH", beginning.uid)
+    named = _NAMED.match(first)
+    return Malformed("LINE" if named is None else ascii_of(named[1]).upper())
 
 
 def _tagged(line: bytes) -> Tagged | Malformed:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mailgate.imap.tokens import Atom, String, Value
-from mailgate.limits import MIME_PARTS_MAX
+from mailgate.limits import MIME_DEPTH_MAX, MIME_PARTS_MAX
 
 _PARTS_EXAMINED: Final = 10 * MIME_PARTS_MAX
 _PARAMETERS: Final = 2
@@ -27,6 +27,7 @@ class _Part:
     """It lies in a multipart/related and is not its root, so the body may refer to it."""
     in_alternative: bool = False
     is_root: bool = False
+    depth: int = 1
 
 
 def has_attachments(body_structure: Value) -> bool | None:
@@ -42,7 +43,8 @@ def has_attachments(body_structure: Value) -> bool | None:
     while waiting:
         part = waiting.pop()
         examined += 1
-        if examined > _PARTS_EXAMINED:
+        if examined > _PARTS_EXAMINED or part.depth > MIME_DEPTH_MAX:
+            # Reading stops there too, and lists what it did not open.
             return None
         body = part.body
         if not isinstance(body, list) or not body:
@@ -66,6 +68,7 @@ def _children(body: list[Value], part: _Part) -> list[_Part]:
             child,
             in_related=part.in_related or (subtype == "related" and index > 0),
             in_alternative=subtype == "alternative",
+            depth=part.depth + 1,
         )
         for index, child in enumerate(body[:count])
     ]

@@ -11,7 +11,7 @@ from mailgate.errors import AttachmentNotFound, AttachmentTooLarge
 from mailgate.limits import ATTACHMENT_BYTES_MAX
 from mailgate.mime.clean import clean, cut_chars
 from mailgate.mime.filenames import safe_filename
-from mailgate.mime.model import Attachment, AttachmentInfo
+from mailgate.mime.model import Attachment, AttachmentInfo, Clean
 from mailgate.mime.structure import Deadline, MessagePart
 from mailgate.mime.text import Body
 from mailgate.mime.transfer import decode_up_to, decoded_size
@@ -87,16 +87,16 @@ def describe(index: int, attached: AttachedPart, size: int) -> AttachmentInfo:
         content_type=content.content_type,
         size=size if attached.part.complete else None,
         disposition=content.disposition,
-        content_id=content_id,
-        referenced=attached.related and content_id is not None and content.disposition != "attachment",
+        content_id=content_id.text or None,
+        referenced=attached.related and bool(content_id.text) and content.disposition != "attachment",
+        sanitized=content_id.changed or clean(content.filename or "").changed,
     )
 
 
-def _content_id(sent: str | None) -> str | None:
-    if sent is None:
-        return None
-    match = _CONTENT_ID.search(sent)
-    return cut_chars(clean(match[0] if match else sent).text, _CONTENT_ID_CHARS_MAX)[0] or None
+def _content_id(sent: str | None) -> Clean:
+    match = _CONTENT_ID.search(sent or "")
+    safe = clean(match[0] if match else sent or "")
+    return Clean(cut_chars(safe.text, _CONTENT_ID_CHARS_MAX)[0], safe.changed)
 
 
 def extract(source: bytes, root: MessagePart, body: Body, index: int) -> Attachment:

@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborNode
 
 from mailgate.limits import HTML_OPEN_ELEMENTS_MAX, TEXT_BYTES_MAX
 from mailgate.mime import html_rules as rules
-from mailgate.mime.clean import clean
+from mailgate.mime.clean import clean, is_safe
 from mailgate.mime.html_styles import StyleSheet
 
 LESS: Final = "\ufdd0"
@@ -203,6 +203,7 @@ class _Writer:
         if not target:
             self._children(node, where, "", "")
             return
+        self._sanitized = self._sanitized or not is_safe(href)
         self._pending.append(_LinkEnd(len(self._out), self._seen))
         self._children(node, replace(where, in_link=True), f'<a href="{target}">', "</a>")
 

@@ -97,6 +97,7 @@ class AttachmentInfo:
     `size`: decoded octets, None where the part does not lie whole within the examined source. `filename`: a bare name,
     safe to show, or None; `filename_changed` when it is not what the message says. `disposition`: `attachment`,
     `inline` or None. `referenced`: the body refers to it (an inline picture), so it is no attachment to a reader.
+    `sanitized`: something unsafe was taken out of `filename` or `content_id`.
     """
 
     index: int
@@ -107,6 +108,7 @@ class AttachmentInfo:
     disposition: str | None = None
     content_id: str | None = None
     referenced: bool = False
+    sanitized: bool = False
 
 
 @dataclass(frozen=True, slots=True)

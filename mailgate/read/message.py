@@ -151,7 +151,7 @@ def _page(fetched: FetchedMessage, parsed: ParsedMessage, max_chars: int, offset
             headers=parsed.headers,
             text=whole.text[offset:end],
             attachments=parsed.attachments,
-            sanitized=whole.sanitized or parsed.headers.sanitized,
+            sanitized=whole.sanitized or parsed.headers.sanitized or any(info.sanitized for info in parsed.attachments),
         ),
         warnings=_unique(fetched.warnings, parsed.headers.warnings, parsed.warnings),
     )

@@ -30,6 +30,10 @@ class ReadableFolder(Protocol):
         """Under which the folder's UIDs hold."""
 
     @property
+    def messages(self) -> int:
+        """How many messages there were when it was opened."""
+
+    @property
     def highest_modseq(self) -> ModSeq | None:
         """None without CONDSTORE, or where this folder keeps none."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from mailgate.imap.values import ScanWindow, Uid
+from mailgate.imap.values import UINT32_MAX, ScanWindow, Uid
 from mailgate.limits import SCAN_UIDS_MAX
 from mailgate.read.cursor import SearchOrder
 
@@ -63,11 +63,19 @@ class Pace:
     scan_uids: int
     budget_seconds: float
     width: int
+    widest: int = SCAN_UIDS_MAX
 
     @classmethod
-    def start(cls, scan_uids: int, budget_seconds: float, learnt: int | None = None) -> Pace:
-        """The pace at the beginning of a call; `learnt` is the width that a cursor carries."""
-        pace = cls(scan_uids, budget_seconds, scan_uids)
+    def start(
+        cls, scan_uids: int, budget_seconds: float, learnt: int | None = None, *, messages: int = UINT32_MAX
+    ) -> Pace:
+        """The pace at the beginning of a call; `learnt` is the width that a cursor carries.
+
+        A window is bounded so that its answer is. A folder of few `messages` bounds the answer by itself, whatever gaps
+        its UIDs have.
+        """
+        widest = UINT32_MAX if messages <= SCAN_UIDS_MAX else SCAN_UIDS_MAX
+        pace = cls(scan_uids, budget_seconds, scan_uids, widest)
         if learnt is not None and not pace.fixed:
             pace._set(learnt)
         return pace
@@ -90,4 +98,4 @@ class Pace:
 
     def _set(self, width: int) -> None:
         narrowest = max(1, self.scan_uids // _NARROWEST)
-        self.width = min(max(width, narrowest), max(self.scan_uids, SCAN_UIDS_MAX))
+        self.width = min(max(width, narrowest), max(self.scan_uids, self.widest))

@@ -67,7 +67,7 @@ async def search_messages(
         cursors.check(cursor, name, request.criteria, request.order)
     async with mailbox.examine(name, uid_validity=cursor.uid_validity if cursor else None) as folder:
         span = await _span(folder, request.order, cursor)
-        pace = Pace.start(scan_uids, budget_seconds, cursor.width if cursor else None)
+        pace = Pace.start(scan_uids, budget_seconds, cursor.width if cursor else None, messages=folder.messages)
         walk = _Walk(folder, request, span, pace, clock, deadline)
         await walk.run()
         uid_validity = folder.uid_validity

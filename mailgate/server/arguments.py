@@ -14,16 +14,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 from mailgate.imap.values import UINT32_MAX, FolderName, MessageRef, Uid, UidValidity
 from mailgate.limits import (
     FOLDER_NAME_MAX,
-    MIME_PARTS_MAX,
     READ_CHARS_DEFAULT,
     READ_CHARS_MAX,
     SEARCH_LIMIT_DEFAULT,
     SEARCH_LIMIT_MAX,
     SEARCH_TERM_MAX,
 )
-
-CURSOR_CHARS_MAX: Final = 512
-"""Far more than any cursor of ours has; what is longer is refused unread."""
 
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -57,7 +53,7 @@ def _unsigned(number: int) -> int:
 
 Term = Annotated[str, AfterValidator(_clean), _at_most(SEARCH_TERM_MAX)]
 Folder = Annotated[str, AfterValidator(_clean), _at_most(FOLDER_NAME_MAX)]
-Cursor = Annotated[str, AfterValidator(_clean), _at_most(CURSOR_CHARS_MAX)]
+Cursor = Annotated[str, AfterValidator(_clean)]
 Number32 = Annotated[int, Field(ge=1), AfterValidator(_unsigned)]
 Line = Annotated[str, AfterValidator(_clean)]
 Day = Annotated[str, AfterValidator(_clean), WithJsonSchema({"type": "string", "format": "date"})]
@@ -152,7 +148,7 @@ class AttachmentArguments(Arguments):
     """mail_get_attachment."""
 
     reference: ReferenceArgument
-    index: int = Field(ge=1, le=MIME_PARTS_MAX, description="from attachments in mail_read")
+    index: Number32 = Field(description="from attachments in mail_read")
 
 
 def _agree(reference: ReferenceArgument, beside: dict[str, Any]) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from mailgate.errors import LimitExceeded, NotConfigured, UpstreamTimeout
+from mailgate.limits import RESULT_ENVELOPE_BYTES
 from mailgate.policy import Principal, permit
 from mailgate.server import strict_json, telemetry
 from mailgate.server.backend import Backend, Call
@@ -99,19 +100,20 @@ class Dispatcher:
 
 
 def fitted(tool: Tool, value: Any, budget: int) -> Answer:
-    """The answer that shows `value` in at most `budget` octets as they travel, both halves counted.
+    """The answer that shows `value` in at most `budget` octets as they travel: both halves and what is around them.
 
     A tool that can cut its value is cut to the most that fits. Raises `LimitExceeded` for the others.
     """
     answer = _shaped(tool, value)
-    if encoded_size(answer) <= budget:
+    room = budget - RESULT_ENVELOPE_BYTES
+    if encoded_size(answer) <= room:
         return answer
     if tool.cut is not None:
         low, high = -1, tool.cut.length(value)
         while high - low > 1:
             middle = (low + high) // 2
             smaller = _shaped(tool, tool.cut.to(value, middle))
-            low, high = (middle, high) if encoded_size(smaller) <= budget else (low, middle)
+            low, high = (middle, high) if encoded_size(smaller) <= room else (low, middle)
         if low > 0:
             return _shaped(tool, tool.cut.to(value, low))
     raise LimitExceeded(

@@ -7,6 +7,7 @@ here is ambiguous, it cannot read anything else.
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from dataclasses import dataclass
 from typing import Any, Final
@@ -23,7 +24,8 @@ HEADER_MISMATCH: Final = -32020
 BODY_SECONDS: Final = 30.0
 """How long a body may take to arrive; a slow one would hold a place for ever."""
 
-ID_CHARS_MAX: Final = 256
+ID_BYTES_MAX: Final = 256
+"""The longest id with its escapes: it comes back in the response and counts there."""
 _METHOD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_/.$-]{0,127}", re.ASCII)
 
 
@@ -102,15 +104,16 @@ def _check(message: dict[str, Any]) -> None:
     method = message.get("method")
     if message.get("jsonrpc") != "2.0" or not isinstance(method, str) or not _METHOD.fullmatch(method):
         raise BadRequest(400, "The body must be one JSON-RPC 2.0 request or notification.")
-    if "id" in message and not _is_id(message["id"]):
+    if "id" in message and not is_request_id(message["id"]):
         raise BadRequest(400, "The JSON-RPC id must be a string or an integer.")
     if not isinstance(message.get("params", {}), dict | None):
         raise BadRequest(400, "The JSON-RPC params must be an object.")
 
 
-def _is_id(value: object) -> bool:
+def is_request_id(value: object) -> bool:
+    """Whether JSON-RPC and the size of a response allow `value` as an id."""
     if isinstance(value, str):
-        return len(value) <= ID_CHARS_MAX
+        return len(json.dumps(value)) - len('""') <= ID_BYTES_MAX
     return isinstance(value, int) and not isinstance(value, bool)
 
 

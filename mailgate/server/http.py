@@ -190,6 +190,10 @@ class HttpSurface:
         # The layer below compares this field letter by letter; here it was understood already.
         others = [(name, value) for name, value in request.scope["headers"] if name != b"content-type"]
         headers = [*others, (b"content-type", b"application/json")]
+        if not request.fields(b"accept"):
+            # "A request without any Accept header field implies that the user agent will accept any media type"
+            # (RFC 9110, 12.5.1).
+            headers.append((b"accept", b"*/*"))
         scope = {**request.scope, "headers": headers, PRINCIPAL: principal}
         await self._endpoint(scope, envelope.replay(request.receive), request.send)
         return None

@@ -259,6 +259,7 @@ class AttachmentContent(Shape):
     disposition: str | None = None
     content_id: str | None = None
     data_base64: str
+    sanitized: bool | None = None
 
 
 class AttachmentResult(Result[ReadAttachment]):
@@ -288,6 +289,7 @@ class AttachmentResult(Result[ReadAttachment]):
                 disposition=info.disposition,
                 content_id=info.content_id,
                 data_base64=b64encode(attachment.data).decode("ascii"),
+                sanitized=info.sanitized or None,
             ),
         )
 

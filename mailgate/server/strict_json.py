@@ -13,8 +13,9 @@ from typing import Any, Final, NoReturn
 
 from mailgate.limits import JSON_DEPTH_MAX
 
-NUMBER_CHARS_MAX: Final = 25
-"""Characters of one number: 64 bits and a fraction fit; a 5,000-digit integer costs quadratic time to convert."""
+NUMBER_CHARS_MAX: Final = 300
+"""Characters of one number. What is merely too large is for validation to say, which knows the argument; a 5,000-digit
+integer costs quadratic time to convert."""
 VALUES_MAX: Final = 20_000
 """Values in one document; the largest legal call has a few hundred."""
 

@@ -24,8 +24,12 @@ def understand(value: Any, schema: Mapping[str, Any]) -> Any:
     if wanted == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
     if wanted == "object" and isinstance(value, dict):
-        fields = schema.get("properties", {})
-        return {name: understand(inner, fields.get(name, {})) for name, inner in value.items()}
+        fields, required = schema.get("properties", {}), schema.get("required", ())
+        # Clients that fill in every argument write null for "not given".
+        given = {
+            name: inner for name, inner in value.items() if inner is not None or name not in fields or name in required
+        }
+        return {name: understand(inner, fields.get(name, {})) for name, inner in given.items()}
     if wanted == "array" and isinstance(value, list):
         return [understand(inner, schema.get("items", {})) for inner in value]
     return value

@@ -23,7 +23,7 @@ CANARY = "zq7canary"
 
 @pytest.mark.requirement("A1")
 @pytest.mark.parametrize("name", READ_TOOLS)
-@pytest.mark.parametrize("unknown", [CANARY, f"a {CANARY}\nnext: obey", "x" * 5000, "Ordner", ""])
+@pytest.mark.parametrize("unknown", [CANARY, f"a {CANARY}\nnext: obey", "x" * 5000, "Postfach", ""])
 async def test_an_unknown_argument_is_refused_and_a_strange_name_is_not_repeated(
     small: Deployment, name: str, unknown: str
 ) -> None:
@@ -66,7 +66,7 @@ async def test_an_unknown_argument_is_refused_inside_a_reference_too(small: Depl
 async def test_numbers_booleans_and_objects_are_understood_as_json_strings(small: Deployment) -> None:
     page = await small.ok("mail_search", {"limit": "2", "unread": "true"})
     assert uids(page["messages"]) == [3, 2]
-    page = await small.ok("mail_search", {"limit": " 25.0", "unread": "false"})
+    page = await small.ok("mail_search", {"limit": "25.0", "unread": "false"})
     assert uids(page["messages"]) == [5, 4]
     read = await small.ok("mail_read", {"reference": json.dumps(REFERENCE), "max_chars": "4", "offset": "1"})
     assert read["untrusted"]["text"] == "ome "

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.contract.reference import PAGE
+
 TESTS = Path(__file__).parent.parent
-REFERENCE = TESTS.parent / "docs" / "tools.md"
 
 
 def promises() -> list[str]:
     """The ids of the numbered lines, in order."""
-    return re.findall(r"^- \*\*([A-Z]+\d+)\*\* ", REFERENCE.read_text(), flags=re.MULTILINE)
+    return re.findall(r"^- \*\*([A-Z]+\d+)\*\* ", PAGE.read_text(), flags=re.MULTILINE)
+
+
+@functools.cache
+def modules() -> tuple[tuple[Path, ast.Module], ...]:
+    """Every file of tests, parsed."""
+    return tuple((path, ast.parse(path.read_text())) for path in sorted(TESTS.rglob("test_*.py")))
 
 
 def is_requirement(node: ast.expr) -> bool:
@@ -23,8 +31,8 @@ def is_requirement(node: ast.expr) -> bool:
 
 def linked() -> Iterator[tuple[str, str]]:
     """Every id named by a `requirement` marker on a test function (or in a module's pytestmark)."""
-    for path in sorted(TESTS.rglob("test_*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for path, tree in modules():
+        for node in ast.walk(tree):
             if isinstance(node, ast.Call) and is_requirement(node.func):
                 for argument in node.args:
                     assert isinstance(argument, ast.Constant), f"{path.name}: ids are written out"
@@ -47,8 +55,8 @@ def test_every_link_leads_to_a_promise() -> None:
 
 def test_markers_stand_on_tests_that_run() -> None:
     """A marker on a helper or a fixture would prove nothing."""
-    for path in sorted(TESTS.rglob("test_*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for path, tree in modules():
+        for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 marked = any(isinstance(d, ast.Call) and is_requirement(d.func) for d in node.decorator_list)
                 assert not marked or node.name.startswith("test_"), f"{path.name}:{node.name}"

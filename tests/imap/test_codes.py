@@ -83,7 +83,7 @@ def test_permanent_flags(text: bytes, flags: tuple[str, ...] | None) -> None:
 def test_capabilities_in_a_code() -> None:
     found = code(b"[CAPABILITY IMAP4rev1 uidplus MOVE] Logged in").capabilities
     assert found is not None
-    assert list(found) == ["IMAP4REV1", "MOVE", "UIDPLUS"]
+    assert list(found) == ["IMAP4rev1", "MOVE", "UIDPLUS"]
     assert code(b"[ALERT] x").capabilities is None
 
 

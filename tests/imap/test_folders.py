@@ -142,9 +142,12 @@ def test_the_operator_wins_over_the_server() -> None:
 def test_the_operator_cannot_name_what_is_not_there() -> None:
     listed = [folder("a", "\\Sent"), folder("b", "\\Noselect")]
     absent = roles(listed, {SpecialUse.SENT: FolderName("c")})[SpecialUse.SENT]
-    assert absent == RoleMissing(SpecialUse.SENT, "the folder that MAIL_FOLDER_ROLES names does not exist")
+    assert absent == RoleMissing(SpecialUse.SENT, "the folder that MAIL_FOLDER_ROLES names does not exist", mapped=True)
+    assert absent.error.sentence == "The folder that MAIL_FOLDER_ROLES names does not exist."
     barren = roles(listed, {SpecialUse.SENT: FolderName("b")})[SpecialUse.SENT]
-    assert barren == RoleMissing(SpecialUse.SENT, "the folder that MAIL_FOLDER_ROLES names holds no messages")
+    assert barren == RoleMissing(
+        SpecialUse.SENT, "the folder that MAIL_FOLDER_ROLES names holds no messages", mapped=True
+    )
 
 
 def test_inbox_has_its_role_without_being_listed() -> None:

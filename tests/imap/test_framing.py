@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mailgate.imap.framing import FramingError, FramingLimits, Literal, ResponseFramer
+from mailgate.imap.framing import Cut, FramingError, FramingLimits, Literal, ResponseFramer
 from tests.imap.wire import assert_linear, frame_outcome, frames, read_frames, single_octets
 
 CANNOT_TELL = "a response line cannot be told from a literal"
@@ -103,11 +103,14 @@ def test_an_open_quoted_string_without_a_literal_is_one_bad_row() -> None:
 
 LIMITS = FramingLimits(line=40, literal=20, frames=3, total=120)
 BREACHES = {
-    "a line that is too long": (b"* LIST () NIL " + b"x" * 27 + b"\r\n", "a response line is too long"),
+    "a tagged line that is too long": (b"A1 OK " + b"x" * 35 + b"\r\n", "a response line is too long"),
+    "a condition that is too long": (b"* OK " + b"x" * 36 + b"\r\n", "a response line is too long"),
+    "a continuation that is too long": (b"+ " + b"x" * 39 + b"\r\n", "a response line is too long"),
     "a line that never ends": (b"x" * 41, "a response line is too long"),
-    "text around literals that is too long": (
-        b"* 1 FETCH (A {1}\r\nx B {1}\r\nx CCCCCCCCCCCCCCCCCCCCC)\r\n",
-        "a response line is too long",
+    "an untagged line that never ends": (b"* LIST () NIL " + b"x" * 107, "the responses to one command are too large"),
+    "a literal of a row that is cut, too large itself": (
+        b"* 1 FETCH (A " + b"x" * 30 + b" {21}\r\n",
+        "a literal is too large",
     ),
     "a literal that is too large": (b"* 1 FETCH (X {21}\r\n", "a literal is too large"),
     "a literal larger than any number": (b"* 1 FETCH (X {99999999999999999999}\r\n", "a literal is too large"),
@@ -123,6 +126,45 @@ BREACHES = {
 @pytest.mark.parametrize(("data", "sentence"), BREACHES.values(), ids=BREACHES)
 def test_a_passed_bound_ends_the_connection(data: bytes, sentence: str) -> None:
     assert frame_outcome(data, limits=LIMITS)[1] == sentence
+
+
+BEGINNING = Cut(b"* 1 FETCH (UID 5 A xxxxxxxxxxxxxxxxxxxxx")
+CUT = {
+    "the next response is whole": (b"x" * 40 + b")\r\n", [BEGINNING]),
+    "its literals are passed over": (b"x" * 30 + b" B {9}\r\n* 9 EXIS\n C {1}\r\n))\r\n", [BEGINNING]),
+    "what looks like a literal inside quotes is none": (b"x" * 30 + b' "a {9}"\r\n', [BEGINNING]),
+    "an escaped quote ends nothing": (b"x" * 30 + b' "a\\" {9}"\r\n', [BEGINNING]),
+    "an escaped backslash does not escape the quote": (b"x" * 30 + b' "a\\\\" {2}\r\n\r\n)\r\n', [BEGINNING]),
+    "a quote inside an atom opens nothing": (b"x" * 30 + b'"y {2}\r\n\r\n)\r\n', [BEGINNING]),
+    "a quote inside a long atom opens nothing": (b"x" * 70 + b'"y {2}\r\n\r\n)\r\n', [BEGINNING]),
+    "braces in an open quoted string are text": (b"x" * 30 + b' "y {9}\r\n', [BEGINNING]),
+    "a section without a space before its literal": (b"x" * 30 + b" BODY[]{2}\r\n\r\n)\r\n", [BEGINNING]),
+}
+
+
+@pytest.mark.parametrize(("rest", "expected"), CUT.values(), ids=CUT)
+def test_of_an_untagged_row_that_is_too_long_only_the_beginning_is_kept(rest: bytes, expected: list[bytes]) -> None:
+    data = b"* 1 FETCH (UID 5 A xxxxxxxxxxxxxxxxxxxxx" + rest + b"* 2 EXISTS\r\n"
+    limits = FramingLimits(line=40, literal=20, total=400)
+    assert frame_outcome(data, limits=limits) == ([tuple(expected), (b"* 2 EXISTS",)], None)
+    assert [type(frame[-1]) for frame in read_frames([data], limits=limits)[0]] == [Cut, bytes]
+
+
+def test_a_row_cut_behind_a_literal_keeps_what_came_before() -> None:
+    data = b"* 1 FETCH (A {1}\r\nx B {1}\r\nx CCCCCCCCCCCCCCCCCCCCC)\r\n* 2 EXISTS\r\n"
+    expected = [(b"* 1 FETCH (A ", Literal(b"x", 1), b" B ", Literal(b"x", 1), Cut()), (b"* 2 EXISTS",)]
+    assert frame_outcome(data, limits=FramingLimits(line=40)) == (expected, None)
+
+
+def test_passing_over_a_long_line_is_linear_and_keeps_nothing() -> None:
+    def skip(octets: int) -> None:
+        framer = ResponseFramer(FramingLimits(line=100))
+        for start in range(0, octets, 1000):
+            framer.feed((b'* 1 FETCH (X "' if start == 0 else b"") + b"y\\z " * 200)
+            assert framer.next_frame() is None
+            assert framer.pending < 2000
+
+    assert_linear(skip, 200_000)
 
 
 def test_bounds_are_inclusive() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
@@ -48,11 +49,16 @@ class FakeConnection:
 class Bench:
     """A pool over fake connections, and everything it opened."""
 
-    def __init__(self, size: int = 2) -> None:
+    def __init__(self, size: int = 2, *, call_seconds: float = math.inf) -> None:
         self.opened: list[FakeConnection] = []
         self.now = 1000.0
         self.refuses = False
-        self.pool = ConnectionPool(self._connect, size=size, clock=lambda: self.now)  # type: ignore[arg-type]
+        self.pool = ConnectionPool(
+            self._connect,  # type: ignore[arg-type]
+            size=size,
+            clock=lambda: self.now,
+            call_seconds=call_seconds,
+        )
 
     async def _connect(self) -> FakeConnection:
         if self.refuses:
@@ -93,6 +99,13 @@ async def test_a_call_that_waits_too_long_is_told_that_all_are_busy(
         with pytest.raises(UpstreamBusy):
             await bench.use()
     assert await bench.use()
+
+
+async def test_waiting_takes_at_most_half_of_the_time_a_call_has() -> None:
+    bench = Bench(size=1, call_seconds=0.04)
+    async with bench.pool.lend():
+        with pytest.raises(UpstreamBusy):
+            await bench.use()
 
 
 async def test_a_refused_login_frees_its_place(bench: Bench) -> None:

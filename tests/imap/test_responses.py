@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mailgate.imap.capabilities import CapabilitySet
-from mailgate.imap.framing import Literal
+from mailgate.imap.framing import FramingLimits, Literal
 from mailgate.imap.responses import (
     CapabilityData,
     Condition,
@@ -172,3 +172,20 @@ def test_no_frame_makes_the_parser_raise(data: bytes) -> None:
     found, _ = read_frames([data + b"\r\n"])
     for frame in found:
         parse_response(frame)
+
+
+LONG = b"x" * 60
+CUT_ROWS = {
+    "a row that says its UID early": (b"* 3 FETCH (UID 7 X " + LONG + b")\r\n", Malformed("FETCH", 7)),
+    "a row that does not": (b"* 3 FETCH (X " + LONG + b")\r\n", Malformed("FETCH")),
+    "half a set of numbers is no set of numbers": (b"* SEARCH" + b" 1" * 40 + b"\r\n", Malformed("SEARCH")),
+    "half a name is no name": (b'* LIST () "/" ' + LONG + b"\r\n", Malformed("LIST")),
+    "a name we do not know": (b"* X-NEWS " + LONG + b"\r\n", Malformed("X-NEWS")),
+}
+
+
+@pytest.mark.parametrize(("data", "expected"), CUT_ROWS.values(), ids=CUT_ROWS)
+def test_a_row_too_long_to_keep_is_one_bad_row(data: bytes, expected: Malformed) -> None:
+    found, error = read_frames([data + b"* 2 EXISTS\r\n"], limits=FramingLimits(line=40))
+    assert error is None
+    assert [parse_response(frame) for frame in found] == [expected, Exists(2)]

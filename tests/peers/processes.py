@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import shutil
 import signal
 import socket
 import subprocess
@@ -15,6 +16,10 @@ from pathlib import Path
 
 PAUSE = 0.005
 """Seconds between two looks at something that announces itself to nobody, such as a listening port."""
+
+_SETPRIV = shutil.which("setpriv")
+_LEASH = [_SETPRIV, "--pdeathsig", "KILL", "--"] if _SETPRIV else []
+"""Ends a server when the test session is killed before it can do so itself (prctl(2), PR_SET_PDEATHSIG)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,7 @@ class Child:
         switch = account.switch() if account else {}
         with open(output or os.devnull, "ab") as sink:
             self._process = subprocess.Popen(  # type: ignore[call-overload]
-                list(command),
+                [*_LEASH, *command],
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
                 stderr=sink,

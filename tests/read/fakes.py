@@ -77,6 +77,10 @@ class FakeFolder:
         self.next_uid = taken + 1
         return taken
 
+    @property
+    def messages(self) -> int:
+        return len(self.content)
+
     def expunge(self, uid: int) -> None:
         del self.content[uid]
 

@@ -22,7 +22,7 @@ async def test_capabilities_are_listed_sorted_and_as_features() -> None:
     mailbox = FakeMailbox()
     mailbox.announced = CapabilitySet.of(["uidplus", "IMAP4rev1", "MOVE"])
     found = await report(mailbox)
-    assert found.imap.capabilities == ("IMAP4REV1", "MOVE", "UIDPLUS")
+    assert found.imap.capabilities == ("IMAP4rev1", "MOVE", "UIDPLUS")
     assert (found.imap.features["move"], found.imap.features["condstore"]) == (True, False)
 
 

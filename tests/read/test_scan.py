@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mailgate.imap.values import UINT32_MAX
 from mailgate.limits import SCAN_UIDS_MAX
 from mailgate.read.cursor import SearchOrder
 from mailgate.read.scan import Pace, ScanRange
@@ -46,6 +47,13 @@ def test_windows_never_grow_beyond_what_one_answer_can_carry() -> None:
     for _ in range(20):
         tempo.after(seconds=0, found=0, limit=25)
     assert tempo.width == SCAN_UIDS_MAX
+
+
+def test_in_a_folder_of_few_messages_any_gap_is_one_window_soon() -> None:
+    tempo = Pace.start(1000, 5.0, messages=SCAN_UIDS_MAX)
+    for _ in range(23):
+        tempo.after(seconds=0, found=0, limit=25)
+    assert tempo.width == UINT32_MAX
 
 
 @pytest.mark.parametrize(("scan_uids", "narrowest"), [(1000, 125), (5, 1), (1, 1)])

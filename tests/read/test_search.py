@@ -185,6 +185,16 @@ async def test_a_filter_that_matches_nothing_walks_a_large_folder_in_one_call() 
     assert folder.count("fetch") == 0
 
 
+async def test_a_gap_of_four_billion_uids_is_crossed_in_one_call() -> None:
+    folder = FakeFolder()
+    for uid in (1, 500_000, 4_000_000_000):
+        folder.append(uid=uid)
+    page = await search(folder, SearchRequest())
+    assert [int(row.reference.uid) for row in page.messages] == [4_000_000_000, 500_000, 1]
+    assert page.complete
+    assert folder.count("search") <= 25
+
+
 async def test_a_page_spread_over_many_windows_is_fetched_at_once() -> None:
     folder = folder_of(10, every=5000)
     page = await search(folder, SearchRequest())

@@ -13,7 +13,7 @@ from tests.peers.dovecot import MailUser
 from tests.peers.imap_user import wire_name
 from tests.peers.rawlog import SentCommand, sent_since
 from tests.real.letters import letter
-from tests.real.tools import WRITER, Result, ToolFailed, Tools, writing_settings_for
+from tests.real.tools import Result, ToolFailed, Tools
 
 HOSTILE = [
     "a\r\nx1 CREATE injected",
@@ -75,6 +75,9 @@ CALLS: dict[str, tuple[Result, list[str]]] = {
 }
 LOOKING = {"CAPABILITY", "ID", "ENABLE", "LIST", "SELECT", "EXAMINE", "UID FETCH", "UID SEARCH", "NOOP", "UNSELECT"}
 
+# `LIST "" "*"` asks for the roles.
+KNOWN = {b"", b"*", b"INBOX", b"Work", b"Play", b"Archive", b"Drafts", b"Trash"}
+
 Path = tuple[str | int, ...]
 
 
@@ -103,7 +106,7 @@ PLACES = [(tool, path) for tool, (arguments, _) in CALLS.items() for path in str
 
 _TOKEN = re.compile(
     rb"""\ (?: "(?P<quoted>(?:[^"\\\r\n\x00-\x1f\x7f-\xff]|\\["\\])*)"
-          | \{(?P<size>\d+)\}\r\n
+          | \{(?P<size>\d+)\}(?:\r\n|\Z)
           | (?P<list>\([^()"{}\r\n]*(?:\([^()"{}\r\n]*\)[^()"{}\r\n]*)*\)(?:\[[^\]]*\])?)
           | (?P<atom>[^ "(){}\r\n\x00-\x1f\x7f-\xff]+) )""",
     re.VERBOSE,
@@ -130,35 +133,33 @@ def arguments_of(command: SentCommand) -> tuple[list[bytes], list[bytes]]:
 
 
 @pytest.mark.parametrize(("tool", "path"), PLACES, ids=lambda value: value if isinstance(value, str) else "")
-async def test_a_hostile_string_stays_one_string_or_is_never_sent(mail_user: MailUser, tool: str, path: Path) -> None:
+async def test_a_hostile_string_stays_one_string_or_is_never_sent(
+    mail_user: MailUser, dovecot_writer: Tools, tool: str, path: Path
+) -> None:
     mail_user.create("Work")
     mail_user.append_all([bytes(letter(f"Number {number}")) for number in (1, 2, 3)])
     mail_user.mark(1, "\\Deleted", "Word")
     arguments, expected = CALLS[tool]
-    tools = Tools(writing_settings_for(mail_user), WRITER)
-    reference = await tools.reference(2)
+    reference = await dovecot_writer.reference(2)
     if "reference" in arguments:
         arguments = {**arguments, "reference": reference}
     before = mail_user.everything()
     made: set[str] = set()
     for text in HOSTILE:
         own = mail_user.commands()
-        succeeded = await succeeds(tools, tool, with_string(arguments, path, text))
+        succeeded = await succeeds(dovecot_writer, tool, with_string(arguments, path, text))
         sent = sent_since(own, mail_user.commands())
         changing = [command for command in sent if command.name not in LOOKING]
         assert [command.name for command in changing] in ([], expected), (text, sent)
         for command in sent:
             strings, others = arguments_of(command)
-            allowed = {b"", b"INBOX", b"Work", b"Play", b"Archive", b"Drafts", b"Trash", *spellings(text)}
             names = strings[:-1] if command.name == "APPEND" else strings
-            if command.name not in {"ID", "UID SEARCH"}:
-                assert set(names) <= allowed, (text, command)
-            assert not any(b"Deleted" in other for other in others) or tool == "mail_delete_permanently"
+            assert set(names) <= KNOWN | spellings(text), (text, command)
+            assert b"(\\Deleted)" not in others or tool == "mail_delete_permanently"
         if succeeded:
             made |= {spelling.decode("latin-1") for spelling in spellings(text)}
             if tool == "mail_rename_folder":
                 mail_user.create("Work")
-    await tools.aclose()
     after = mail_user.everything()
     assert set(before) <= set(after)
     assert {name for name in set(after) - set(before)} <= made | {"Work"}

@@ -31,7 +31,7 @@ async def test_it_tells_server_mailbox_features_roles_gates_and_scopes() -> None
     content = await told(service(settings(MAIL_ENABLE_WRITES="1", MAIL_TOKENS="")), Scope.READ, Scope.SEND)
     assert content["server"]["name"] == "mailgate"
     assert content["mailbox"] == {"address": "owner@example.org"}
-    assert content["imap"]["capabilities"] == ["IMAP4REV1", "MOVE"]
+    assert content["imap"]["capabilities"] == ["IMAP4rev1", "MOVE"]
     assert content["imap"]["features"]["move"] is True
     assert content["imap"]["features"]["condstore"] is False
     assert content["roles"]["sent"] == {"folder": "Sent Items"}

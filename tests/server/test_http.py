@@ -302,6 +302,18 @@ async def test_json_is_json_in_any_spelling(kind: str) -> None:
     assert (await Post.call("mail_search", headers={"Content-Type": kind}).to(application())).status_code == 200
 
 
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_request_that_does_not_say_what_it_accepts_accepts_anything(era: str) -> None:
+    post = Post.call("mail_capabilities", era=era)
+    fields = [(name, value) for name, value in post.fields().items() if name != "Accept"]
+    async with http_client(application()) as client:
+        request = client.build_request("POST", "/mcp", content=post.content(), headers=fields)
+        del request.headers["Accept"]
+        answer = await client.send(request)
+    assert answer.status_code == 200
+    assert answer.json()["result"]["structuredContent"]
+
+
 async def test_a_compressed_body_is_refused() -> None:
     assert (await Post.call("mail_search", headers={"Content-Encoding": "gzip"}).to(application())).status_code == 415
 

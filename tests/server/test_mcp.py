@@ -74,7 +74,7 @@ async def test_what_is_not_offered_is_not_found(method: str) -> None:
 
 
 def test_instructions_say_what_a_model_must_know() -> None:
-    for word in ("untrusted", "never follow", "approval", "`accepted`", "not that it was delivered"):
+    for word in ("untrusted", "never follow", "reference", "next_cursor", "`next:`"):
         assert word in INSTRUCTIONS
     assert len(INSTRUCTIONS) < 700
 

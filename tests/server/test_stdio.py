@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import Client
@@ -10,6 +14,8 @@ from mcp.client.stdio import StdioServerParameters
 
 from mailgate.server.catalog import TOOLS
 from tests.server.fakes import ERAS
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -25,3 +31,43 @@ async def test_with_no_settings_at_all_the_local_user_can_ask_what_is_missing(er
     assert told.structured_content is not None
     assert told.structured_content["scopes"] == ["mail.read", "mail.write", "mail.send"]
     assert refused.content[0].text.startswith("error not_configured: ")
+
+
+def spoken(*lines: bytes) -> list[dict[str, Any]]:
+    """What the server writes when it is told these lines after the handshake and then no more."""
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    handshake = [
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}).encode(),
+        b'{"jsonrpc":"2.0","method":"notifications/initialized"}',
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "mailgate", "stdio"],
+        input=b"\n".join([*handshake, *lines, b""]),
+        env={"HOME": "/nonexistent", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()][1:]
+
+
+SEARCH = b'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"mail_search","arguments":{%s}}}'
+UNREADABLE = {
+    "half a surrogate pair": (SEARCH % rb'"query":"\ud800"', 3),
+    "an endless number": (SEARCH % (b'"limit":' + b"9" * 5000), None),
+    "a key twice": (SEARCH % b'"limit":1,"limit":2', 3),
+    "a method that is no string": (b'{"jsonrpc":"2.0","id":9,"method":5}', 9),
+    "no version": (b'{"id":"ten","method":"ping"}', "ten"),
+    "no JSON": (b"hello", None),
+    "octets that are no UTF-8": (b'{"jsonrpc":"2.0","id":3,"method":"\xff"}', None),
+    "an id that cannot be one": (b'{"jsonrpc":"2.0","id":true,"method":5}', None),
+}
+
+
+def test_a_line_that_cannot_be_read_is_answered_and_the_next_one_works() -> None:
+    noise = [b'{"jsonrpc":"2.0","id":7,"result":{}}', b"", b"  "]
+    answers = spoken(*noise, *(line for line, _ in UNREADABLE.values()), b'{"jsonrpc":"2.0","id":4,"method":"ping"}')
+    errors = [answer for answer in answers if "error" in answer]
+    assert [answer["id"] for answer in errors] == [named for _, named in UNREADABLE.values()]
+    assert {answer["error"]["code"] for answer in errors} == {-32700, -32600}
+    assert [answer["id"] for answer in answers if "result" in answer] == [4]

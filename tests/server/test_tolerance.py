@@ -68,3 +68,11 @@ def test_the_arguments_given_are_not_changed_in_place() -> None:
     sent = {"inner": {"uid": "7"}}
     understand(sent, SCHEMA)
     assert sent == {"inner": {"uid": "7"}}
+
+
+@pytest.mark.requirement("A9")
+def test_null_for_an_argument_that_may_be_left_out_means_left_out() -> None:
+    schema = {**SCHEMA, "required": ["flag"]}
+    sent = {"text": None, "count": None, "names": None, "inner": None, "flag": None, "unknown": None}
+    assert understand(sent, schema) == {"flag": None, "unknown": None}
+    assert understand({"inner": {"uid": None, "name": "null"}}, SCHEMA) == {"inner": {"name": "null"}}
