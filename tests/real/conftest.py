@@ -1,4 +1,4 @@
-"""Suites run against every server unless they say otherwise: Dovecot, the demo mailbox mailgate brings, Cyrus, Courier."""
+"""Suites run against every server unless they say otherwise: Dovecot, mailgate's own demo mailbox, Cyrus, Courier."""
 
 from __future__ import annotations
 

@@ -44,6 +44,7 @@ def addresses(message: EmailMessage, name: str) -> list[str]:
     return [address.addr_spec for address in message[name].addresses]
 
 
+@pytest.mark.requirement("WD1")
 async def test_a_draft_is_octet_for_octet_what_was_composed_and_keeps_its_bcc(user: ImapUser) -> None:
     before = user.everything()
     drafts = user.folder("Drafts")
@@ -76,6 +77,7 @@ async def test_a_draft_is_octet_for_octet_what_was_composed_and_keeps_its_bcc(us
     assert max(map(len, draft.raw.split(b"\r\n"))) <= 998
 
 
+@pytest.mark.requirement("WD6")
 async def test_a_draft_can_be_read_at_its_new_reference(user: ImapUser, writer: Tools) -> None:
     result = await writer.call("mail_save_draft", message=FULL)
     message = await writer.read(result["reference"])
@@ -87,6 +89,7 @@ async def test_a_draft_can_be_read_at_its_new_reference(user: ImapUser, writer: 
     assert base64.b64decode(attachment["untrusted"]["data_base64"]) == PDF
 
 
+@pytest.mark.requirement("WD2", "WD3")
 async def test_an_empty_draft_goes_where_it_is_told(user: ImapUser, writer: Tools) -> None:
     archive = user.folder("Archive")
     result = await writer.call("mail_save_draft", message={}, folder=archive)
@@ -97,12 +100,14 @@ async def test_an_empty_draft_goes_where_it_is_told(user: ImapUser, writer: Tool
     assert user.contents(user.folder("Drafts")) == {}
 
 
+@pytest.mark.requirement("WD6")
 async def test_every_draft_has_an_id_of_its_own(user: ImapUser, writer: Tools) -> None:
     results = [await writer.call("mail_save_draft", message={"subject": "Same"}) for _ in range(2)]
     assert len({result["message_id"] for result in results}) == 2
     assert set(user.contents(user.folder("Drafts"))) == {result["reference"]["uid"] for result in results}
 
 
+@pytest.mark.requirement("W9")
 @pytest.mark.parametrize("folder", ["Nowhere", "role:flagged"])
 async def test_a_folder_that_is_not_there_is_not_created_for_a_draft(
     user: ImapUser, writer: Tools, folder: str

@@ -1,4 +1,4 @@
-"""Hostile strings in every argument of every write tool: Dovecot's raw log holds the expected commands and no others."""
+"""Hostile strings in every argument of every write tool: Dovecot's raw log holds the expected commands alone."""
 
 from __future__ import annotations
 
@@ -78,6 +78,15 @@ LOOKING = {"CAPABILITY", "ID", "ENABLE", "LIST", "SELECT", "EXAMINE", "UID FETCH
 # `LIST "" "*"` asks for the roles.
 KNOWN = {b"", b"*", b"INBOX", b"Work", b"Play", b"Archive", b"Drafts", b"Trash"}
 
+EXPECTED_CODES = {
+    "invalid_argument",
+    "limit_exceeded",
+    "folder_not_found",
+    "folder_exists",
+    "modified_conflict",
+    "upstream_refused",
+}
+
 Path = tuple[str | int, ...]
 
 
@@ -132,6 +141,7 @@ def arguments_of(command: SentCommand) -> tuple[list[bytes], list[bytes]]:
     return strings, others
 
 
+@pytest.mark.requirement("W4")
 @pytest.mark.parametrize(("tool", "path"), PLACES, ids=lambda value: value if isinstance(value, str) else "")
 async def test_a_hostile_string_stays_one_string_or_is_never_sent(
     mail_user: MailUser, dovecot_writer: Tools, tool: str, path: Path
@@ -162,7 +172,7 @@ async def test_a_hostile_string_stays_one_string_or_is_never_sent(
                 mail_user.create("Work")
     after = mail_user.everything()
     assert set(before) <= set(after)
-    assert {name for name in set(after) - set(before)} <= made | {"Work"}
+    assert set(after) - set(before) <= made | {"Work"}
     assert after["INBOX"] == before["INBOX"]
     if tool != "mail_save_draft":
         assert {name: after[name] for name in before} == before
@@ -172,20 +182,12 @@ async def test_a_hostile_string_stays_one_string_or_is_never_sent(
 
 
 async def succeeds(tools: Tools, tool: str, arguments: Result) -> bool:
-    try:
-        await tools.call(tool, **arguments)
-    except ToolFailed as failed:
-        assert failed.code in {
-            "invalid_argument",
-            "limit_exceeded",
-            "folder_not_found",
-            "folder_exists",
-            "modified_conflict",
-            "upstream_refused",
-        }, failed.text
-        assert "injected" not in failed.text
-        return False
-    return True
+    result = await tools.attempt(tool, **arguments)
+    if not isinstance(result, ToolFailed):
+        return True
+    assert result.code in EXPECTED_CODES, result.text
+    assert "injected" not in result.text
+    return False
 
 
 def spellings(text: str) -> set[bytes]:

@@ -31,6 +31,7 @@ def names(warnings: list[str]) -> set[str]:
 # --- flags ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("WF2", "WF4", "WF6")
 async def test_flags_are_added_and_the_others_stay(four: ImapUser, writer: Tools) -> None:
     before = four.everything()
     reference = await writer.reference(2)
@@ -49,6 +50,7 @@ async def test_flags_are_added_and_the_others_stay(four: ImapUser, writer: Tools
         assert result["modseq"] == (await writer.read(reference))["modseq"]
 
 
+@pytest.mark.requirement("WF2")
 async def test_flags_are_removed_and_the_others_stay(four: ImapUser, writer: Tools) -> None:
     before = four.everything()
     result = await writer.call(
@@ -59,6 +61,7 @@ async def test_flags_are_removed_and_the_others_stay(four: ImapUser, writer: Too
     assert set(result["flags"]) == {"$Forwarded"}
 
 
+@pytest.mark.requirement("WF3", "WF4")
 async def test_a_change_on_condition_happens_while_the_condition_holds(four: ImapUser, writer: Tools) -> None:
     reference = await writer.reference(2)
     seen = (await writer.read(reference)).get("modseq", "1")
@@ -74,6 +77,7 @@ async def test_a_change_on_condition_happens_while_the_condition_holds(four: Ima
     assert "\\Seen" in four.flags(2)
 
 
+@pytest.mark.requirement("WF3")
 async def test_a_change_after_another_clients_is_a_conflict_and_changes_nothing(four: ImapUser, writer: Tools) -> None:
     if "CONDSTORE" in four.lacks:
         pytest.skip("without CONDSTORE a condition is refused, which another test sees")
@@ -93,6 +97,7 @@ async def through(proxy: FaultProxy, user: ImapUser, **variables: str) -> Tools:
     return Tools(writing_settings_for(user, MAIL_IMAP_PORT=str(proxy.port), **variables), WRITER)
 
 
+@pytest.mark.requirement("WF3")
 async def test_another_client_between_look_and_change_is_a_conflict(four: ImapUser) -> None:
     if "CONDSTORE" in four.lacks:
         pytest.skip("only CONDSTORE notices")
@@ -110,6 +115,7 @@ async def test_another_client_between_look_and_change_is_a_conflict(four: ImapUs
     assert four.everything() == after[0]
 
 
+@pytest.mark.requirement("W7")
 @pytest.mark.parametrize("tool", ["mail_set_flags", "mail_copy", "mail_move", "mail_delete_permanently"])
 async def test_a_message_expunged_between_look_and_change_is_never_done(user: ImapUser, tool: str) -> None:
     if tool == "mail_move" and "MOVE" in user.lacks:
@@ -127,10 +133,9 @@ async def test_a_message_expunged_between_look_and_change_is_never_done(user: Im
         tools = await through(proxy, user)
         reference = await tools.reference(2)
         named = reference if tool == "mail_delete_permanently" else {"reference": reference}
-        try:
-            result = await tools.call(tool, **named, **arguments[tool])
-        except ToolFailed as error:
-            assert error.code in {"message_not_found", "modified_conflict", "outcome_unknown"}
+        result = await tools.attempt(tool, **named, **arguments[tool])
+        if isinstance(result, ToolFailed):
+            assert result.code in {"message_not_found", "modified_conflict", "outcome_unknown"}
         else:
             # A server may say OK to a UID that is gone (RFC 9051, 6.4.7). Then no new place is claimed; Courier, which
             # still shows the message to this session, is caught not having set its flags.
@@ -145,6 +150,7 @@ async def test_a_message_expunged_between_look_and_change_is_never_done(user: Im
 # --- copy, move, trash ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("WC1")
 async def test_a_copy_is_the_same_message_and_its_reference_reads_it(four: ImapUser, writer: Tools) -> None:
     archive = four.folder("Archive")
     four.append(bytes(letter("Already there")), archive, flags=["\\Deleted"])
@@ -159,6 +165,7 @@ async def test_a_copy_is_the_same_message_and_its_reference_reads_it(four: ImapU
     await reads_the_same(writer, reference, result["reference"], archive)
 
 
+@pytest.mark.requirement("WC1", "WC2")
 async def test_a_move_takes_one_message_and_leaves_the_marked_ones(four: ImapUser, writer: Tools) -> None:
     archive = four.folder("Archive")
     four.append(bytes(letter("Already there")), archive, flags=["\\Deleted"])
@@ -182,6 +189,7 @@ async def test_a_move_takes_one_message_and_leaves_the_marked_ones(four: ImapUse
         await writer.call("mail_move", reference=reference, destination=archive)
 
 
+@pytest.mark.requirement("W9")
 @pytest.mark.parametrize("spelling", ["role:archive", "Role:ARCHIVE"])
 async def test_a_destination_may_be_a_role(four: ImapUser, writer: Tools, spelling: str) -> None:
     result = await writer.call("mail_copy", reference=await writer.reference(3), destination=spelling)
@@ -189,6 +197,7 @@ async def test_a_destination_may_be_a_role(four: ImapUser, writer: Tools, spelli
     assert set(four.contents(four.folder("Archive"))) == {result["reference"]["uid"]}
 
 
+@pytest.mark.requirement("WC3", "WC4")
 async def test_trash_is_a_move_into_the_one_trash(four: ImapUser, writer: Tools) -> None:
     trash = four.folder("Trash")
     before = four.everything()
@@ -208,6 +217,7 @@ async def test_trash_is_a_move_into_the_one_trash(four: ImapUser, writer: Tools)
     assert result["reference"]["uid"] in four.contents(trash)
 
 
+@pytest.mark.requirement("W3", "WC2")
 async def test_without_a_trash_that_is_named_nothing_is_thrown_away(user: ImapUser) -> None:
     if "SPECIAL-USE" not in user.lacks:
         pytest.skip("this server names a Trash")
@@ -236,6 +246,7 @@ async def reads_the_same(tools: Tools, one: Result, other: Result, folder: str) 
 # --- for good ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("WX1", "WX3")
 async def test_only_the_named_message_is_deleted_for_good(four: ImapUser, writer: Tools) -> None:
     before = four.everything()
     reference = await writer.reference(2)
@@ -248,6 +259,7 @@ async def test_only_the_named_message_is_deleted_for_good(four: ImapUser, writer
     assert four.everything() == before
 
 
+@pytest.mark.requirement("WX1")
 async def test_a_message_that_was_marked_already_can_be_deleted_for_good(four: ImapUser, writer: Tools) -> None:
     before = four.everything()
     await writer.call("mail_delete_permanently", reference=await writer.reference(4))
@@ -282,6 +294,7 @@ def changes(user: ImapUser, reference: Result) -> list[tuple[str, Result]]:
     ]
 
 
+@pytest.mark.requirement("W5", "W8")
 async def test_a_reference_that_names_nothing_changes_nothing(four: ImapUser, writer: Tools) -> None:
     right = await writer.reference(2)
     before = four.everything()
@@ -296,6 +309,7 @@ async def test_a_reference_that_names_nothing_changes_nothing(four: ImapUser, wr
     assert four.everything() == before
 
 
+@pytest.mark.requirement("W8")
 async def test_after_a_rebuild_every_change_is_refused(four: ImapUser, writer: Tools) -> None:
     reference = await writer.reference(2)
     four.renew_uid_validity("INBOX", 4242)
@@ -306,6 +320,7 @@ async def test_after_a_rebuild_every_change_is_refused(four: ImapUser, writer: T
     assert four.everything() == before
 
 
+@pytest.mark.requirement("W1", "W2")
 async def test_who_may_only_read_changes_nothing(four: ImapUser) -> None:
     before = four.everything()
     reading = Tools(writing_settings_for(four))

@@ -59,6 +59,7 @@ def changes_sent(user: MailUser, before: list[SentCommand]) -> list[str]:
     return [command.name for command in sent_since(before, user.commands()) if command.name in CHANGING]
 
 
+@pytest.mark.requirement("W10")
 async def test_a_folder_that_one_may_only_read_is_not_even_tried(limited: MailUser, tools: Tools) -> None:
     reference = await tools.reference(1, "ReadOnly")
     before, own = limited.everything(), limited.commands()
@@ -69,9 +70,7 @@ async def test_a_folder_that_one_may_only_read_is_not_even_tried(limited: MailUs
     assert limited.everything() == before
 
 
-async def test_a_message_can_be_copied_out_of_a_folder_that_one_may_only_read(
-    limited: MailUser, tools: Tools
-) -> None:
+async def test_a_message_can_be_copied_out_of_a_folder_that_one_may_only_read(limited: MailUser, tools: Tools) -> None:
     before = limited.everything()
     result = await tools.call("mail_copy", reference=await tools.reference(2, "ReadOnly"), destination="Archive")
     after = limited.everything()
@@ -79,6 +78,7 @@ async def test_a_message_can_be_copied_out_of_a_folder_that_one_may_only_read(
     assert after == before
 
 
+@pytest.mark.requirement("W5")
 async def test_nothing_is_put_into_a_folder_without_the_right_to(limited: MailUser, tools: Tools) -> None:
     reference = await tools.reference(1)
     before = limited.everything()
@@ -93,6 +93,7 @@ async def test_nothing_is_put_into_a_folder_without_the_right_to(limited: MailUs
     assert limited.everything() == before
 
 
+@pytest.mark.requirement("WF5")
 async def test_a_flag_that_the_folder_does_not_keep_is_not_even_sent(limited: MailUser, tools: Tools) -> None:
     reference = await tools.reference(1, "SeenOnly")
     before, own = limited.everything(), limited.commands()
@@ -107,6 +108,7 @@ async def test_a_flag_that_the_folder_does_not_keep_is_not_even_sent(limited: Ma
     assert limited.flags(1, "SeenOnly") == set()
 
 
+@pytest.mark.requirement("W5")
 async def test_a_full_mailbox_is_named_and_takes_nothing(limited: MailUser, tools: Tools) -> None:
     big = {"subject": "Big", "text": "0123456789abcde\n" * 1900}
     await tools.call("mail_save_draft", message=big)
@@ -131,6 +133,7 @@ async def test_a_message_larger_than_the_server_takes_is_refused(limited: MailUs
     assert limited.everything() == before
 
 
+@pytest.mark.requirement("W9")
 async def test_a_missing_destination_is_never_created(limited: MailUser, tools: Tools) -> None:
     reference = await tools.reference(1)
     before, own = limited.everything(), limited.commands()
@@ -146,6 +149,7 @@ async def test_a_missing_destination_is_never_created(limited: MailUser, tools: 
     assert limited.everything() == before
 
 
+@pytest.mark.requirement("W9")
 async def test_a_mere_branch_takes_no_messages(limited: MailUser, tools: Tools) -> None:
     limited.create("Above/Below")
     reference = await tools.reference(1)
@@ -163,6 +167,7 @@ async def test_a_mere_branch_takes_no_messages(limited: MailUser, tools: Tools) 
     assert limited.everything() == before
 
 
+@pytest.mark.requirement("W9")
 async def test_a_hidden_folder_is_neither_source_nor_destination_nor_new(limited: MailUser) -> None:
     limited.create("Private")
     uid = limited.append(bytes(letter("Hidden")), "Private")

@@ -76,6 +76,13 @@ class Tools:
         jsonschema.validate(answer.structured, BY_NAME[name].output_schema)
         return answer.structured
 
+    async def attempt(self, name: str, /, **arguments: Any) -> Result | ToolFailed:
+        """As `call`, for what may go either way: the failure is returned."""
+        try:
+            return await self.call(name, **arguments)
+        except ToolFailed as failed:
+            return failed
+
     async def folders(self, **arguments: Any) -> dict[str, Result]:
         """mail_list_folders: the rows by name."""
         listing = await self.call("mail_list_folders", **arguments)
