@@ -227,6 +227,7 @@ async def test_a_fault_is_an_incident_id_and_nothing_else(
         assert type(fault).__name__ not in answer.text
         logged = [getattr(record, "mailgate_fields", {}) for record in caplog.records]
         assert [fields for fields in logged if fields.get("incident") == incident[0]]
+        assert CANARY not in str(logged)
     assert len(incidents) == len(READ_TOOLS)
 
 
