@@ -77,13 +77,12 @@ async def test_every_role_has_a_folder_or_says_why_not() -> None:
         folders = {role: roles[role]["folder"] for role in ROLES if "folder" in roles[role]}
         assert {"inbox": "INBOX", "trash": "Gone", "archive": "Kept", "drafts": "Kept"}.items() <= folders.items()
         missing = {role: roles[role]["missing"] for role in ROLES if "missing" in roles[role]}
-        assert {"sent", "all", "flagged"} <= set(missing)
+        assert {"sent", "all", "flagged", "junk"} == set(missing)
         assert missing["sent"] != missing["all"]
         assert set(roles) == set(ROLES)
         assert all(len(role) == 1 for role in roles.values())
         for role, folder in folders.items():
-            if folder != "Nowhere":
-                assert (await box.search(folder=f"role:{role}"))["folder"] == folder
+            assert (await box.search(folder=f"role:{role}"))["folder"] == folder
         for role in missing:
             code = "special_use_ambiguous" if role == "sent" else "special_use_missing"
             await box.fails(code, "mail_search", {"folder": f"role:{role}"})

@@ -227,6 +227,7 @@ async def test_a_fault_is_an_incident_id_and_nothing_else(
         assert type(fault).__name__ not in answer.text
         logged = [getattr(record, "mailgate_fields", {}) for record in caplog.records]
         assert [fields for fields in logged if fields.get("incident") == incident[0]]
+        assert CANARY not in str(logged)
     assert len(incidents) == len(READ_TOOLS)
 
 
@@ -351,7 +352,7 @@ BROKEN = {
     "a tag nobody sent": f"{READY}\nC: $ EXAMINE ...\nS: A999 OK done",
     "an unasked continuation": f"{READY}\nC: $ EXAMINE ...\nS: + go on",
     "a literal beyond all bounds": f"{READY}\n@examine\nC: $ UID SEARCH ...\nS: * SEARCH {{4000000000}}",
-    "a line beyond all bounds": f"{READY}\n@examine\nC: $ UID SEARCH ...\nS: * SEARCH {'1234567890 ' * 60_000}\nS: $ OK",
+    "a line beyond all bounds": f"{READY}\n@examine\nC: $ UID SEARCH ...\nS: * SEARCH {'12345678 ' * 70_000}\nS: $ OK",
     "rows beyond all bounds": f"{READY}\n@examine\nC: $ UID SEARCH ...\nS-repeat: 1..20100 * {{n}} EXISTS",
     "no numbers": f"{READY}\n@examine\nC: $ UID SEARCH ...\nS: * SEARCH one two\nS: $ OK done",
     "no end of a quoted string": f'{READY}\nC: $ EXAMINE ...\nS: * LIST () "/" "x\nS: * 3 EXISTS\nS: $ OK done',

@@ -13,7 +13,7 @@ import pytest
 from mailgate.demo.seed import samples
 from mailgate.demo.store import DemoMailbox
 from tests.demo.raw_client import NOW, PASSWORD, USERNAME, serving
-from tests.peers.dovecot import MailUser
+from tests.peers.dovecot import MailUser, dovecot_version
 
 ALL = samples(NOW)
 LETTERS = (
@@ -137,7 +137,10 @@ def compare_sections(demo: imaplib.IMAP4, dovecot: imaplib.IMAP4) -> list[str]:
             for part in (row if isinstance(row, tuple) else (row,))
         ]
 
-    return [item for item in SECTIONS if fetched(demo, item) != fetched(dovecot, item)]
+    # Dovecot 2.4 decodes RFC 2231 names in structures and sends them as literals; the demo is held to 2.3's form.
+    new = dovecot_version() >= (2, 4)
+    items = [item for item in SECTIONS if not (new and item in ("BODYSTRUCTURE", "BODY"))]
+    return [item for item in items if fetched(demo, item) != fetched(dovecot, item)]
 
 
 @pytest.mark.parametrize("compare", [compare_searches, compare_sections])

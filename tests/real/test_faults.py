@@ -81,7 +81,9 @@ async def test_a_server_that_cannot_be_reached_is_unavailable(mail_user: MailUse
     await tools.aclose()
 
 
-async def test_a_connection_that_died_between_calls_goes_unnoticed(slow_tools: Tools, proxy: FaultProxy) -> None:
+async def test_a_server_that_resets_every_opening_is_unavailable_and_the_next_call_works(
+    slow_tools: Tools, proxy: FaultProxy
+) -> None:
     reference = await reference_of(slow_tools)
     proxy.conditions.faults = (Fault(Direction.UP, Action.RESET, pattern=b"EXAMINE"),)
     first = proxy.traffic.connections
