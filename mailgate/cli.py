@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -117,10 +117,12 @@ def _serve(options: argparse.Namespace) -> int:
         build_app(settings), host=options.host, port=options.port, drain_seconds=settings.send_deadline_seconds
     )
     listening, port = listen(config)
-    # uvicorn shuts down first and then raises Ctrl-C once more: the ordinary end of a server, not a failure.
-    with contextlib.suppress(KeyboardInterrupt):
-        log.info("serving http://%s/mcp", _authority(options.host, port))
-        uvicorn.Server(config).run(sockets=[listening])
+    server = uvicorn.Server(config)
+    # uvicorn handles Ctrl-C only while its loop runs, and raises it once more at the end; whenever it comes, it is the
+    # ordinary end of a server and not a failure.
+    signal.signal(signal.SIGINT, server.handle_exit)
+    log.info("serving http://%s/mcp", _authority(options.host, port))
+    server.run(sockets=[listening])
     return 0
 
 
