@@ -110,7 +110,7 @@ async def _see_it_listed(connection: ImapConnection, wire: bytes, *, seconds: fl
     try:
         words = await attributes_of(connection, wire, seconds=seconds)
     except UpstreamError:
-        words = None
+        raise OutcomeUnknown from None
     if words is None:
         raise OutcomeUnknown("The mail server accepted this and does not show a folder with exactly this name.")
 
