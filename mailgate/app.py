@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from mailgate.imap.endpoint import Credentials, ImapEndpoint
 from mailgate.imap.mailbox import Mailbox
-from mailgate.read import ports
 from mailgate.read.cursor import CursorCodec, derive_cursor_key
 from mailgate.server.auth import TokenTable
 from mailgate.server.backend import Backend, Connected
@@ -16,6 +15,7 @@ from mailgate.server.mcp import McpEndpoint
 from mailgate.server.origins import AllowedOrigins
 from mailgate.server.telemetry import configure_logging
 from mailgate.settings import Settings, SettingsError, check_http, read_settings
+from mailgate.write import ports
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,7 @@ async def demo_settings(token: str) -> AsyncIterator[Settings]:
                 "MAIL_USERNAME": USERNAME,
                 "MAIL_PASSWORD": password,
                 "MAIL_FROM": OWNER,
+                "MAIL_ENABLE_WRITES": "1",
                 "MAIL_TOKENS": token_entry(token, ALL_SCOPES),
                 "MAIL_LOG_FORMAT": "console",
                 "MAIL_LOG_LEVEL": "warning",

@@ -1,12 +1,14 @@
 """The demo, tried out with the official MCP client: what a person would do first, over every way in.
 
-capabilities -> folders -> search -> read -> attachment, in both protocol eras over HTTP, and over stdio.
+capabilities -> folders -> search -> read -> attachment -> flags -> folder, copy and move -> draft and Trash, in both
+protocol eras over HTTP, and over stdio.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -89,6 +91,30 @@ class _Walk:
         _expect(hashlib.sha256(content).hexdigest() == answer["sha256"], "the content does not match its hash")
         return f"{len(content)} bytes, hash verified"
 
+    async def flags(self) -> str:
+        reference = self.found["message"]["reference"]
+        for operation in ("add", "remove"):
+            answer = await self.call("mail_set_flags", reference=reference, operation=operation, flags=["$DemoCheck"])
+            _expect(("$DemoCheck" in answer["flags"]) is (operation == "add"), "the keyword is not as it was set")
+        return "a keyword set and taken away"
+
+    async def filing(self) -> str:
+        name = f"Check {secrets.token_hex(4)}"
+        await self.call("mail_create_folder", name=name)
+        await self.call("mail_rename_folder", old=name, new=f"{name} done")
+        copied = await self.call("mail_copy", reference=self.found["message"]["reference"], destination=f"{name} done")
+        moved = await self.call("mail_move", reference=copied["reference"], destination="role:archive")
+        _expect(moved["status"] == "done", "the move does not tell the new reference")
+        return "a folder created and renamed, a message copied and moved"
+
+    async def draft(self) -> str:
+        message = {"to": ["someone@example.org"], "subject": "A draft", "text": "Nothing is sent."}
+        saved = await self.call("mail_save_draft", message=message)
+        trashed = await self.call("mail_trash", reference=saved["reference"])
+        read = await self.call("mail_read", reference=trashed["reference"])
+        _expect(read["untrusted"]["headers"]["message_id"] == saved["message_id"], "not the draft that was saved")
+        return "a draft saved, moved to Trash and read there"
+
 
 async def check_http(endpoint: str, token: str, say: Say) -> bool:
     """Walks through an endpoint in both eras, after making sure that no token means no entry."""
@@ -129,6 +155,9 @@ async def _walk(way: str, client: Client, say: Say) -> bool:
                 "search": walk.search,
                 "read": walk.read,
                 "attachment": walk.attachment,
+                "flags": walk.flags,
+                "filing": walk.filing,
+                "draft": walk.draft,
             }
             for name, run in steps.items():
                 step = name

@@ -75,6 +75,13 @@ HTML_OPEN_ELEMENTS_MAX: Final = 128
 ATTACHMENT_BYTES_MAX: Final = 2 * MIB
 """Decoded octets of one attachment handed to a caller."""
 
+# --- changing mail ----------------------------------------------------------------------------------------------
+
+FLAGS_MAX: Final = 20
+"""Flags of one change."""
+KEYWORD_CHARS_MAX: Final = 64
+"""Characters of a keyword; servers keep a bounded number of them, some of them in file names."""
+
 # --- the mail server --------------------------------------------------------------------------------------------
 
 IMAP_CONNECTIONS_DEFAULT: Final = 2
@@ -102,10 +109,32 @@ RESULT_BYTES_DEFAULT: Final = 4 * MIB
 """Below the 4.5 MB that the strictest serverless host returns."""
 RESULT_ENVELOPE_BYTES: Final = 512
 """Part of the result budget: the JSON-RPC response around both halves, its id (at most 256 octets) included."""
-RESULT_BYTES_MIN: Final = 4 * KIB
+RESULT_BYTES_MIN: Final = 16 * KIB
+"""Room for what a changing call has to answer, whatever the folder's name: once done, it cannot be called too large."""
 RESULT_BYTES_MAX: Final = 64 * MIB
 JSON_DEPTH_MAX: Final = 32
 """Nesting of a request body; the deepest legal call needs 5."""
+
+# --- composing --------------------------------------------------------------------------------------------------
+
+RECIPIENTS_MAX: Final = 50
+"""Recipients of one composition, all roles together, repeated ones counted."""
+SUBJECT_BYTES_MAX: Final = 512
+"""Octets of UTF-8."""
+TEXT_WRITE_BYTES_MAX: Final = 1 * MIB
+"""Octets of UTF-8, line ends counted as one."""
+UPLOADS_MAX: Final = 20
+UPLOAD_BYTES_MAX: Final = 3 * MIB
+"""Decoded octets of all attachments of one composition together."""
+COMPOSED_BYTES_MAX: Final = 5 * MIB
+"""One complete message: what can be read back whole (`SOURCE_BYTES_MAX`)."""
+MESSAGE_ID_BYTES_MAX: Final = 512
+"""Far longer than any honest id, and still one line (RFC 5322, 2.1.1)."""
+REFERENCES_MAX: Final = 100
+REFERENCES_BYTES_MAX: Final = 8 * KIB
+"""All ids of a thread field together; more than a reading ever shows (`HEADER_VALUE_CHARS_MAX`)."""
+CONTENT_TYPE_NAME_MAX: Final = 127
+"""Characters on either side of the slash (RFC 6838, 4.2)."""
 
 # --- sending ----------------------------------------------------------------------------------------------------
 

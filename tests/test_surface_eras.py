@@ -13,7 +13,18 @@ import pytest
 from mailgate.server.catalog import TOOLS
 from mailgate.server.schemas import full_schema
 from tests.read.fakes import FakeMessage
-from tests.server.fakes import ERAS, READ_TOKEN, Post, application, inbox, mailbox, mcp_client, unconfigured
+from tests.server.fakes import (
+    ERAS,
+    READ_TOKEN,
+    Post,
+    application,
+    inbox,
+    mailbox,
+    mcp_client,
+    settings,
+    unconfigured,
+    writable,
+)
 
 REFERENCE = {"folder": "INBOX", "uid_validity": 1700000000, "uid": 2}
 CALLS: dict[str, dict[str, Any]] = {
@@ -22,13 +33,24 @@ CALLS: dict[str, dict[str, Any]] = {
     "mail_search": {"from": "ada", "limit": 2},
     "mail_read": {"reference": REFERENCE},
     "mail_get_attachment": {"reference": REFERENCE, "index": 1},
+    "mail_set_flags": {"reference": REFERENCE, "operation": "add", "flags": ["\\Seen"], "unchanged_since": "902"},
+    "mail_create_folder": {"name": "New"},
+    "mail_rename_folder": {"old": "Archive", "new": "Old"},
+    "mail_copy": {"reference": REFERENCE, "destination": "Archive"},
+    "mail_move": {"reference": REFERENCE, "destination": "Archive"},
+    "mail_trash": {"reference": REFERENCE},
+    "mail_save_draft": {"message": {"to": ["a@example.com"], "subject": "Later"}},
+    "mail_delete_permanently": {"reference": REFERENCE},
 }
+OPEN = {"MAIL_ENABLE_WRITES": "1", "MAIL_ENABLE_DELETE": "1", "MAIL_FROM": "me@example.org"}
+
+READING = ("mail_capabilities", "mail_list_folders", "mail_search", "mail_read", "mail_get_attachment")
 
 pytestmark = pytest.mark.parametrize("era", ERAS)
 
 
 async def call(era: str, name: str, arguments: dict[str, Any] | None = None) -> dict[str, Any]:
-    async with mcp_client(application(), era) as client:
+    async with mcp_client(application(settings(**OPEN), writable()), era) as client:
         result = await client.call_tool(name, arguments or CALLS[name])
     assert not result.is_error, result.content
     assert result.structured_content is not None
@@ -55,7 +77,7 @@ async def test_the_list_is_the_table_in_its_order_whoever_asks(era: str) -> None
     assert first.tools == again.tools
     for tool in first.tools:
         assert tool.annotations is not None
-        assert (tool.annotations.read_only_hint, tool.annotations.open_world_hint) == (True, False)
+        assert (tool.annotations.read_only_hint, tool.annotations.open_world_hint) == (tool.name in READING, False)
         assert tool.input_schema["additionalProperties"] is False
         assert tool.input_schema["type"] == tool.output_schema["type"] == "object"
 
@@ -161,7 +183,7 @@ async def test_without_mail_settings_discovery_works_and_calls_explain(era: str)
     assert told is not None
     assert told["imap"] is None
     assert told["not_configured"] == ["MAIL_IMAP_HOST", "MAIL_USERNAME", "MAIL_PASSWORD"]
-    assert [tool["callable"] for tool in told["tools"]] == [True, False, False, False, False]
+    assert [tool["name"] for tool in told["tools"] if tool["callable"]] == ["mail_capabilities"]
     assert refused.content[0].text.startswith("error not_configured: ")
     assert "MAIL_PASSWORD" in refused.content[0].text
 

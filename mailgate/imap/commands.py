@@ -1,4 +1,4 @@
-"""Commands as values (RFC 9051, 6). Nothing here sends anything.
+"""Commands as values (RFC 9051, 6). Nothing here sends anything; those that change mail are in `write_commands.py`.
 
 Every text that comes from outside is quoted or goes as a literal, and one space stands between arguments: one server
 takes two for a syntax error. Literals are always the synchronising kind: octets of a refused `{n+}` would be read as
@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from mailgate.imap.criteria import SearchCriteria, search_arguments
 from mailgate.imap.parts import OutgoingLiteral, Part, text_argument
@@ -48,11 +49,35 @@ class CommandKind(StrEnum):
     UNSELECT = "UNSELECT"
     UID_SEARCH = "UID SEARCH"
     UID_FETCH = "UID FETCH"
+    UID_STORE = "UID STORE"
+    UID_COPY = "UID COPY"
+    UID_MOVE = "UID MOVE"
+    UID_EXPUNGE = "UID EXPUNGE"
+    CREATE = "CREATE"
+    RENAME = "RENAME"
+    APPEND = "APPEND"
 
     @property
     def changes_state(self) -> bool:
-        """Whether the mailbox may differ afterwards, so that a lost connection leaves the outcome unknown."""
-        return False  # every command here only looks
+        """Whether the mailbox may differ afterwards, so that a lost connection leaves the outcome unknown.
+
+        Such a command is sent once and never again. SELECT is none: what it takes away, \\Recent, is a fact about
+        sessions that nobody is shown (RFC 9051, 2.3.2).
+        """
+        return self in _CHANGING
+
+
+_CHANGING: Final = frozenset(
+    {
+        CommandKind.UID_STORE,
+        CommandKind.UID_COPY,
+        CommandKind.UID_MOVE,
+        CommandKind.UID_EXPUNGE,
+        CommandKind.CREATE,
+        CommandKind.RENAME,
+        CommandKind.APPEND,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -174,9 +199,14 @@ def list_delimiter() -> Command:
     return Command(CommandKind.LIST, (b'""', b'""'))
 
 
+def list_one(wire: bytes) -> Command:
+    """LIST with a name as the pattern; where it holds `*` or `%`, more rows come than the one looked at."""
+    return Command(CommandKind.LIST, (b'""', folder_argument(wire)))
+
+
 def status(wire: bytes, items: Sequence[str] = STATUS_ITEMS) -> Command:
     """STATUS (RFC 9051, 6.3.11) of the folder with these octets."""
-    return Command(CommandKind.STATUS, (_folder(wire), _words(items)))
+    return Command(CommandKind.STATUS, (folder_argument(wire), _words(items)))
 
 
 def examine(wire: bytes, *, condstore: bool = False) -> Command:
@@ -235,10 +265,10 @@ def _facts(*, mod_seq: bool) -> tuple[str, ...]:
 
 
 def _open(wire: bytes, *, condstore: bool) -> tuple[Part, ...]:
-    return (_folder(wire), b"(CONDSTORE)") if condstore else (_folder(wire),)
+    return (folder_argument(wire), b"(CONDSTORE)") if condstore else (folder_argument(wire),)
 
 
-def _folder(wire: bytes) -> Part:
+def folder_argument(wire: bytes) -> Part:
     """`mailbox`: always quoted or a literal, because some servers refuse names without quotes."""
     if not wire:
         raise ValueError("a folder name is empty")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from mailgate.imap.commands import Command
-from mailgate.imap.responses import Response, Status, Tagged
+from mailgate.imap.responses import Condition, Response, ResponseCode, Status, Tagged
 
 _T = TypeVar("_T")
 
@@ -28,6 +28,12 @@ class CommandResult:
     def ok(self) -> bool:
         """Whether the server did what was asked."""
         return self.tagged.status is Status.OK
+
+    @property
+    def codes(self) -> tuple[ResponseCode, ...]:
+        """The response codes of the untagged OK responses and of the tagged response, in order."""
+        conditions = [row.code for row in self.of(Condition) if row.status is Status.OK]
+        return tuple(code for code in (*conditions, self.tagged.code) if code is not None)
 
     def of(self, kind: type[_T]) -> list[_T]:
         """The untagged responses of one kind, in order."""

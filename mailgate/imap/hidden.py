@@ -32,6 +32,11 @@ class HiddenFolders:
         paths = [path for reading in _readings(name) for path in (_path(reading, delimiters),)]
         return any(_is_at_or_below(path, hidden) for hidden in self._paths(delimiters) for path in paths)
 
+    def has_below(self, name: FolderName, delimiters: str | None) -> bool:
+        """Whether a hidden folder lies below this one, so that renaming it would bring that one to light."""
+        paths = [_path(reading, delimiters) for reading in _readings(name)]
+        return any(_is_at_or_below(hidden, path) for hidden in self._paths(delimiters) for path in paths)
+
     def _paths(self, delimiters: str | None) -> Iterator[_Path]:
         return (_path(name.text, delimiters) for name in self.names)
 

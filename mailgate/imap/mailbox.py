@@ -1,52 +1,57 @@
 """The mailbox behind one login: discovers folders and roles, and lends a folder for the time of one call.
 
 A handle is a permission: `examine` lends a folder that has no writing method, on a connection where EXAMINE was the
-last word about it. UIDVALIDITY is compared in the very session that then reads.
+last word about it; `select` lends one that changes single messages. UIDVALIDITY is compared in the very session that
+then reads or writes. What changes anything is sent once, and never again.
 """
 
 from __future__ import annotations
 
 import functools
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Final, Protocol
 
 from mailgate.errors import (
+    FolderExists,
     FolderNotFound,
+    GateClosed,
     InvalidArgument,
     SpecialUseAmbiguous,
     StaleReference,
 )
-from mailgate.imap import commands, listing
+from mailgate.imap import changes, commands, listing
 from mailgate.imap.capabilities import CapabilitySet
+from mailgate.imap.codes import AppendUid
+from mailgate.imap.commands import Command
 from mailgate.imap.connection import ImapConnection
 from mailgate.imap.endpoint import Credentials, ImapEndpoint
-from mailgate.imap.exchange import CommandResult
 from mailgate.imap.folders import Folder, Role, RoleAmbiguous, RoleMissing
 from mailgate.imap.folders import roles as roles_of
 from mailgate.imap.hidden import ANY_DELIMITER, HiddenFolders
 from mailgate.imap.login import open_session
-from mailgate.imap.mutf7 import to_wire
-from mailgate.imap.opening import opened_folder, why_not_opened
+from mailgate.imap.mutf7 import WIRE_PREFIX, to_wire
+from mailgate.imap.opening import OpenedFolder, opened_folder, why_not_opened
 from mailgate.imap.pool import ConnectionPool, Lease
 from mailgate.imap.readable import ReadableFolder
 from mailgate.imap.responses import ListData
 from mailgate.imap.rows import FolderList
 from mailgate.imap.tls import client_context
 from mailgate.imap.values import INBOX, FolderName, SpecialUse, UidValidity
+from mailgate.imap.writable import WritableFolder
 from mailgate.limits import IMAP_CONNECTIONS_DEFAULT, UPSTREAM_TIMEOUT_DEFAULT
 
 ROLES_SECONDS: Final = 60.0
 """How long the answer to "which folder is Trash" is believed."""
 ROLE_PREFIX: Final = "role:"
 
-_Folder = TypeVar("_Folder", bound=ReadableFolder)
 
+class _Opening(Protocol):
+    """EXAMINE or SELECT."""
 
-class WritableFolder(ReadableFolder):
-    """A folder opened with SELECT. What changes it is not built yet; SELECT by itself changes nothing that is kept."""
+    def __call__(self, wire: bytes, *, condstore: bool) -> Command: ...
 
 
 class Mailbox:
@@ -149,53 +154,117 @@ class Mailbox:
         Raises `FolderNotFound`, `FolderNotSelectable`, `StaleReference`, `UpstreamBusy` and the upstream errors. A
         kept connection that died unnoticed is replaced once, before the folder is lent and never after.
         """
-        async with self._lend(folder, uid_validity, ReadableFolder) as lent:
-            yield lent
-
-    @asynccontextmanager
-    async def select(
-        self, folder: FolderName, *, uid_validity: UidValidity | None = None
-    ) -> AsyncIterator[WritableFolder]:
-        """Lend a folder for writing. As `examine`, but nothing is ever repeated."""
-        async with self._lend(folder, uid_validity, WritableFolder) as lent:
-            yield lent
-
-    async def aclose(self) -> None:
-        """Log out and close what is kept."""
-        await self._pool.aclose()
-
-    @asynccontextmanager
-    async def _lend(
-        self, name: FolderName, uid_validity: UidValidity | None, kind: type[_Folder]
-    ) -> AsyncIterator[_Folder]:
         async with self._pool.lend() as lease:
-            lent = await self._open(lease, name, uid_validity, kind)
+            wire, opened = await self._open(lease, folder, uid_validity, commands.examine)
+            lent = ReadableFolder(folder, wire, opened, lease.connection, seconds=self._seconds)
             try:
                 yield lent
             finally:
                 lent.give_back()
 
+    @asynccontextmanager
+    async def select(
+        self, folder: FolderName, *, uid_validity: UidValidity | None = None
+    ) -> AsyncIterator[WritableFolder]:
+        """Lend a folder for changing single messages. As `examine`, up to the moment when the folder is lent.
+
+        SELECT itself may be repeated on a fresh connection: all it changes is \\Recent, which nobody is shown. Nothing
+        that the folder's methods send is.
+        """
+        async with self._pool.lend() as lease:
+            wire, opened = await self._open(lease, folder, uid_validity, commands.select)
+            lent = WritableFolder(
+                folder, wire, opened, lease.connection, seconds=self._seconds, is_hidden=self._is_hidden
+            )
+            try:
+                yield lent
+            finally:
+                await lent.leave()
+
+    async def create_folder(self, name: FolderName) -> None:
+        """Create a folder.
+
+        Raises `InvalidArgument` for a name that could not be shown again as it is, `FolderExists`, `FolderNotFound`
+        for a hidden one, `UpstreamRefused`, `OutcomeUnknown`.
+        """
+        async with self._pool.lend() as lease:
+            wire = await self._new_wire(lease, name, "name")
+            self._roles = None
+            await changes.create_folder(lease, wire, seconds=self._seconds)
+
+    async def rename_folder(self, old: FolderName, new: FolderName) -> None:
+        """Rename a folder together with those below it; never onto an existing one.
+
+        As `create_folder`; also `InvalidArgument` for INBOX, whose renaming would move its messages (RFC 9051,
+        6.3.6), and `GateClosed` for a folder with a hidden one below it.
+        """
+        if old == INBOX:
+            raise InvalidArgument("old is INBOX, which cannot be renamed.")
+        async with self._pool.lend() as lease:
+            await self._refuse_hidden(lease, old)
+            if self._hidden and self._hidden.has_below(old, await self._known_delimiters(lease)):
+                raise GateClosed("This deployment does not allow this folder to be renamed.")
+            new_wire = await self._new_wire(lease, new, "new")
+            self._roles = None  # which folder is Trash may change with it
+            await changes.rename_folder(lease, _wire_of(lease, old), new_wire, seconds=self._seconds)
+
+    async def append(self, folder: FolderName, message: bytes, flags: Sequence[str] = ()) -> AppendUid | None:
+        """Add a message with CRLF line ends; what the server says about its place, for `placement_of_append`.
+
+        Raises `FolderNotFound` (the folder is never created), `FolderNotSelectable`, `UpstreamRefused`,
+        `OutcomeUnknown`; `ValueError` for octets that are no message, and for flags that nobody may set.
+        """
+        async with self._pool.lend() as lease:
+            await self._refuse_hidden(lease, folder)
+            wire = _wire_of(lease, folder)
+            return await changes.append_message(lease, wire, message, flags, seconds=self._seconds)
+
+    async def aclose(self) -> None:
+        """Log out and close what is kept."""
+        await self._pool.aclose()
+
     async def _open(
-        self, lease: Lease, name: FolderName, uid_validity: UidValidity | None, kind: type[_Folder]
-    ) -> _Folder:
+        self, lease: Lease, name: FolderName, uid_validity: UidValidity | None, opening: _Opening
+    ) -> tuple[bytes, OpenedFolder]:
         await self._refuse_hidden(lease, name)
-        try:
-            wire = to_wire(name, utf8=lease.connection.utf8)
-        except ValueError:
-            raise FolderNotFound from None  # no server can have a folder of that name
+        wire = _wire_of(lease, name)
         condstore = lease.connection.capabilities.features()["condstore"]
-        result = await self._run_opening(lease, wire, condstore=condstore, repeatable=kind is ReadableFolder)
+        result = await lease.first(opening(wire, condstore=condstore), seconds=self._seconds)
         if not result.ok:
             raise await why_not_opened(lease.connection, wire, result.tagged, seconds=self._seconds)
         opened = opened_folder(result, condstore=condstore)
         if uid_validity is not None and uid_validity != opened.uid_validity:
             raise StaleReference
-        return kind(name, wire, opened, lease.connection, seconds=self._seconds)
+        return wire, opened
 
-    async def _run_opening(self, lease: Lease, wire: bytes, *, condstore: bool, repeatable: bool) -> CommandResult:
-        if repeatable:
-            return await lease.first(commands.examine(wire, condstore=condstore), seconds=self._seconds)
-        return await lease.connection.run(commands.select(wire, condstore=condstore), seconds=self._seconds)
+    async def _new_wire(self, lease: Lease, name: FolderName, argument: str) -> bytes:
+        """The octets for a folder that does not exist yet; its name has to be one that will be shown unchanged."""
+        if name == INBOX:
+            raise FolderExists
+        await self._refuse_hidden(lease, name)
+        delimiters = await self._known_delimiters(lease)
+        if len(delimiters) == 1 and "" in name.text.split(delimiters):
+            # Some servers drop an empty level without a word, so the folder would have another name than this.
+            raise InvalidArgument(f"{argument} has a level without a name before, between or after delimiters.")
+        if name.text.lower().startswith(WIRE_PREFIX):
+            raise InvalidArgument(f"{argument} begins with a prefix that is kept for names that cannot be shown.")
+        if (
+            lease.connection.utf8
+            and max(name.text) > "\uffff"
+            and not lease.connection.capabilities.offers("LIST-EXTENDED")
+        ):
+            # Seen with Courier: it takes such a name in UTF-8, and from then on LIST ends every session without UTF-8.
+            raise InvalidArgument(
+                f"{argument} holds a character that this mail server does not bear in a folder's name."
+            )
+        try:
+            return to_wire(name, utf8=lease.connection.utf8)
+        except ValueError:
+            raise InvalidArgument(f"{argument} holds characters that a folder's name cannot show.") from None
+
+    def _is_hidden(self, name: FolderName) -> bool:
+        """As `_refuse_hidden`, once the delimiter is known."""
+        return self._hidden.hides(name, ANY_DELIMITER if self._delimiters is None else self._delimiters)
 
     async def _refuse_hidden(self, lease: Lease, name: FolderName) -> None:
         """`FolderNotFound` for a hidden folder, in the very words for one that does not exist."""
@@ -209,6 +278,13 @@ class Mailbox:
             rows = result.of(ListData)
             self._delimiters = (rows[0].delimiter or "") if result.ok and rows else ANY_DELIMITER
         return self._delimiters
+
+
+def _wire_of(lease: Lease, name: FolderName) -> bytes:
+    try:
+        return to_wire(name, utf8=lease.connection.utf8)
+    except ValueError:
+        raise FolderNotFound from None  # no server can have a folder of that name
 
 
 def _folder_or_role(argument: str) -> tuple[FolderName | None, SpecialUse]:

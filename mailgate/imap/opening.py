@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from mailgate.errors import (
@@ -11,13 +11,12 @@ from mailgate.errors import (
     MailgateError,
     UpstreamProtocolError,
 )
-from mailgate.imap.commands import Command, CommandKind
+from mailgate.imap import commands
 from mailgate.imap.connection import ImapConnection
 from mailgate.imap.exchange import CommandResult
-from mailgate.imap.parts import text_argument
 from mailgate.imap.refusals import code_of, is_temporary, refusal
-from mailgate.imap.responses import Condition, Exists, ListData, ResponseCode, Status, Tagged
-from mailgate.imap.values import ModSeq, UidValidity
+from mailgate.imap.responses import Exists, ListData, ResponseCode, Status, Tagged
+from mailgate.imap.values import ModSeq, PermanentFlags, UidValidity
 
 # RFC 5530, 3: the server knows the folder and does not let us in; looking for it would tell nothing new.
 DENIED_CODES: Final = frozenset({"NOPERM", "AUTHORIZATIONFAILED", "PRIVACYREQUIRED"})
@@ -28,18 +27,22 @@ class OpenedFolder:
     """The state of a folder at the moment it was opened.
 
     `uid_next`: None where the server does not say. `highest_modseq`: None without CONDSTORE, and for a folder that
-    has no mod-sequences.
+    has no mod-sequences. `mod_seqs_refused`: the server said NOMODSEQ, so that asking for MODSEQ is answered BAD (RFC
+    7162, 3.1.2.2). `read_only`: always after EXAMINE, and after SELECT when the server says so.
     """
 
     uid_validity: UidValidity
     messages: int
     uid_next: int | None = None
     highest_modseq: ModSeq | None = None
+    permanent_flags: PermanentFlags = field(default_factory=PermanentFlags)
+    read_only: bool = False
+    mod_seqs_refused: bool = False
 
 
 def opened_folder(result: CommandResult, *, condstore: bool) -> OpenedFolder:
     """Read a successful answer; `UpstreamProtocolError` when it lacks what every reference rests on."""
-    codes = {code.name: code for code in _codes(result)}
+    codes = {code.name: code for code in result.codes}
     validity = codes["UIDVALIDITY"].number if "UIDVALIDITY" in codes else None
     exists = result.of(Exists)
     if validity is None:
@@ -53,13 +56,16 @@ def opened_folder(result: CommandResult, *, condstore: bool) -> OpenedFolder:
         exists[-1].count,
         codes["UIDNEXT"].number if "UIDNEXT" in codes else None,
         mod_seq,
+        _permanent_flags(codes.get("PERMANENTFLAGS")),
+        "READ-ONLY" in codes,
+        "NOMODSEQ" in codes,
     )
 
 
-def _codes(result: CommandResult) -> list[ResponseCode]:
-    """The response codes of the untagged OK responses and of the tagged one, in order."""
-    conditions = [row.code for row in result.of(Condition) if row.status is Status.OK]
-    return [code for code in (*conditions, result.tagged.code) if code is not None]
+def _permanent_flags(code: ResponseCode | None) -> PermanentFlags:
+    if code is None:
+        return PermanentFlags.anything()
+    return PermanentFlags.of(code.flags or ())
 
 
 async def why_not_opened(connection: ImapConnection, wire: bytes, tagged: Tagged, *, seconds: float) -> MailgateError:
@@ -69,7 +75,7 @@ async def why_not_opened(connection: ImapConnection, wire: bytes, tagged: Tagged
     """
     if tagged.status is not Status.NO or is_temporary(tagged) or code_of(tagged) in DENIED_CODES:
         return refusal(tagged)
-    looked = await connection.run(_list_one(wire), seconds=seconds)
+    looked = await connection.run(commands.list_one(wire), seconds=seconds)
     if not looked.ok:
         return FolderNotFound() if code_of(tagged) == "NONEXISTENT" else refusal(tagged)
     words = [word.lower() for row in looked.of(ListData) if row.wire == wire for word in ("", *row.attributes)]
@@ -78,8 +84,3 @@ async def why_not_opened(connection: ImapConnection, wire: bytes, tagged: Tagged
     if "\\noselect" in words:
         return FolderNotSelectable()
     return FolderNotFound() if code_of(tagged) == "NONEXISTENT" else refusal(tagged)
-
-
-def _list_one(wire: bytes) -> Command:
-    """LIST with a name as the pattern; where it holds `*` or `%`, more rows come than the one looked at."""
-    return Command(CommandKind.LIST, (b'""', text_argument(wire)))

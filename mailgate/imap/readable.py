@@ -99,16 +99,8 @@ class ReadableFolder:
         Raises `MessageNotFound`; `UpstreamProtocolError` when the server claims success without giving the text,
         which never becomes an empty message.
         """
-        command = commands.uid_fetch((uid,), commands.source_items(limit, mod_seq=self._has_mod_seq))
-        result = await self._connection.run(command, seconds=self._seconds, keep_literal=limit)
-        row = rows_by_uid(result).get(uid)
-        if not result.ok:
-            raise MessageNotFound if await self._is_gone(uid, result) else refusal(result.tagged)
-        if row is None:
-            if unreadable_uids(result, (uid,)):
-                raise UpstreamProtocolError("The mail server's answer about the message cannot be read.")
-            raise MessageNotFound
-        return _source_row(uid, row, limit)
+        items = commands.source_items(limit, mod_seq=self._has_mod_seq)
+        return _source_row(uid, await self._fetch_row(uid, items, keep_literal=limit), limit)
 
     def give_back(self) -> None:
         """End the lending: from here on the connection may be another call's, and no method works any more."""
@@ -123,13 +115,26 @@ class ReadableFolder:
     @property
     def _has_mod_seq(self) -> bool:
         # Without the capability the item is a syntax error to some servers, whatever the folder says of itself.
-        return self.capabilities.features()["condstore"]
+        return self.capabilities.features()["condstore"] and not self._opened.mod_seqs_refused
 
     async def _run(self, command: Command) -> CommandResult:
         result = await self._connection.run(command, seconds=self._seconds)
         if not result.ok:
             raise refusal(result.tagged)
         return result
+
+    async def _fetch_row(self, uid: Uid, items: Sequence[str], *, keep_literal: int | None = None) -> FetchData:
+        """What FETCH says about one message; `MessageNotFound` when the server says that there is none."""
+        command = commands.uid_fetch((uid,), items)
+        result = await self._connection.run(command, seconds=self._seconds, keep_literal=keep_literal)
+        row = rows_by_uid(result).get(uid)
+        if not result.ok:
+            raise MessageNotFound if await self._is_gone(uid, result) else refusal(result.tagged)
+        if row is None:
+            if unreadable_uids(result, (uid,)):
+                raise UpstreamProtocolError("The mail server's answer about the message cannot be read.")
+            raise MessageNotFound
+        return row
 
     async def _is_gone(self, uid: Uid, refused: CommandResult) -> bool:
         """Whether a refused FETCH is about a message that is no longer there: some servers answer NO to that."""

@@ -6,11 +6,12 @@ Raises `ValueError` with a sentence that holds no value; the surface turns it in
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
-from mailgate.limits import FOLDER_NAME_MAX
+from mailgate.limits import FLAGS_MAX, FOLDER_NAME_MAX, KEYWORD_CHARS_MAX
 
 UINT32_MAX = 2**32 - 1
 MODSEQ_MAX = 2**63 - 1
@@ -100,6 +101,95 @@ _SYSTEM = {flag.value.lower(): flag.value for flag in SystemFlag}
 def canonical_flag(text: str) -> str:
     """A flag in canonical spelling: system flags compare without case (RFC 9051, 2.3.2), keywords stay."""
     return _SYSTEM.get(text.lower(), text)
+
+
+class FlagOperation(StrEnum):
+    """How a change treats the flags it names. There is none that replaces the whole set: others set flags, too."""
+
+    ADD = "add"
+    REMOVE = "remove"
+
+
+_SETTABLE = frozenset({SystemFlag.SEEN, SystemFlag.ANSWERED, SystemFlag.FLAGGED, SystemFlag.DRAFT})
+# flag-keyword = "$MDNSent" / ... / atom
+# atom-specials = "(" / ")" / "{" / SP / CTL / list-wildcards / quoted-specials / resp-specials       (RFC 9051, 9)
+_KEYWORD = re.compile(r"""[!#$&'+,\-./0-9:;<=>?@A-Z\[^_`a-z|}~]+""")
+
+
+def settable_flag(text: str) -> str:
+    """A flag that a caller may set, in canonical spelling; `ValueError` for any other.
+
+    \\Seen, \\Answered, \\Flagged, \\Draft in any case, and keywords. \\Deleted would remove the message the next time
+    anyone expunges, \\Recent is the server's own, `\\*` is no flag, and a keyword NIL could not be read back.
+    """
+    flag = canonical_flag(text)
+    if flag in _SETTABLE:
+        return flag
+    if flag.startswith("\\"):
+        raise ValueError("a flag is none of \\Seen, \\Answered, \\Flagged, \\Draft and no keyword")
+    if not _KEYWORD.fullmatch(flag) or flag.upper() == "NIL":
+        raise ValueError("a keyword holds characters that flags cannot have")
+    if len(flag) > KEYWORD_CHARS_MAX:
+        raise ValueError(f"a keyword is longer than {KEYWORD_CHARS_MAX} characters")
+    return flag
+
+
+def flag_key(flag: str) -> str:
+    """What two spellings of one flag have in common. Servers differ on the case of keywords; most disregard it."""
+    return flag.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class FlagDelta:
+    """Flags to add or to remove, one to twenty, each once; see `settable_flag`."""
+
+    operation: FlagOperation
+    flags: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        named: dict[str, str] = {}
+        for flag in map(settable_flag, self.flags):
+            named.setdefault(flag_key(flag), flag)
+        if not named or len(self.flags) > FLAGS_MAX:
+            raise ValueError(f"flags are none, or more than {FLAGS_MAX}")
+        object.__setattr__(self, "flags", tuple(named.values()))
+
+    def is_done_by(self, flags: Iterable[str]) -> bool:
+        """Whether a message with these flags is as the change wants it."""
+        have = {flag_key(flag) for flag in flags}
+        wanted = {flag_key(flag) for flag in self.flags}
+        return wanted <= have if self.operation is FlagOperation.ADD else not wanted & have
+
+
+@dataclass(frozen=True, slots=True)
+class PermanentFlags:
+    """PERMANENTFLAGS of an opened folder (RFC 9051, 7.1): what survives the session.
+
+    `accepts_new`: `\\*` was among them, new keywords can be made.
+    """
+
+    flags: tuple[str, ...] = ()
+    accepts_new: bool = False
+
+    @classmethod
+    def of(cls, flags: Iterable[str]) -> Self:
+        """Read the flags of the response code, `\\*` included."""
+        listed = tuple(map(canonical_flag, flags))
+        return cls(tuple(flag for flag in listed if flag != "\\*"), "\\*" in listed)
+
+    @classmethod
+    def anything(cls) -> Self:
+        """Without the code "the client should assume that all flags can be changed permanently" (RFC 9051, 6.3.2)."""
+        return cls(tuple(flag for flag in SystemFlag if flag is not SystemFlag.RECENT), True)
+
+    def not_kept(self, flags: Iterable[str]) -> tuple[str, ...]:
+        """Which of the flags the folder does not keep."""
+        kept = {flag_key(flag) for flag in self.flags}
+        return tuple(
+            flag
+            for flag in flags
+            if flag_key(flag) not in kept and not (self.accepts_new and not flag.startswith("\\"))
+        )
 
 
 class SpecialUse(StrEnum):

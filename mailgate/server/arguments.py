@@ -55,6 +55,7 @@ Term = Annotated[str, AfterValidator(_clean), _at_most(SEARCH_TERM_MAX)]
 Folder = Annotated[str, AfterValidator(_clean), _at_most(FOLDER_NAME_MAX)]
 Cursor = Annotated[str, AfterValidator(_clean)]
 Number32 = Annotated[int, Field(ge=1), AfterValidator(_unsigned)]
+Line = Annotated[str, AfterValidator(_clean)]
 Day = Annotated[str, AfterValidator(_clean), WithJsonSchema({"type": "string", "format": "date"})]
 
 
@@ -107,15 +108,13 @@ class SearchArguments(Arguments):
     cursor: Cursor | None = Field(None, description="next_cursor; repeat the other arguments")
 
 
-class ReadArguments(Arguments):
-    """mail_read: a reference, or its three fields at top level."""
+class MessageArguments(Arguments):
+    """A reference, or its three fields at top level."""
 
     reference: ReferenceArgument | None = Field(None, description="from mail_search; or its fields at top level")
     folder: Folder | None = None
     uid_validity: Number32 | None = None
     uid: Number32 | None = None
-    max_chars: int = Field(READ_CHARS_DEFAULT, ge=1, le=READ_CHARS_MAX)
-    offset: int = Field(0, ge=0, le=READ_CHARS_MAX, description="next_offset of the page before")
 
     @model_validator(mode="after")
     def _one_message(self) -> Self:
@@ -136,6 +135,13 @@ class ReadArguments(Arguments):
         assert self.uid_validity is not None
         assert self.uid is not None
         return ReferenceArgument(folder=self.folder, uid_validity=self.uid_validity, uid=self.uid)
+
+
+class ReadArguments(MessageArguments):
+    """mail_read."""
+
+    max_chars: int = Field(READ_CHARS_DEFAULT, ge=1, le=READ_CHARS_MAX)
+    offset: int = Field(0, ge=0, le=READ_CHARS_MAX, description="next_offset of the page before")
 
 
 class AttachmentArguments(Arguments):

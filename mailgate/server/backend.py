@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mailgate.errors import NotConfigured
 from mailgate.policy import Principal
 from mailgate.read.cursor import CursorCodec
-from mailgate.read.ports import Mailbox
 from mailgate.settings import Settings
+from mailgate.write.change import Change
+from mailgate.write.ports import Mailbox
 
 if TYPE_CHECKING:
     from mailgate.server.catalog import Tool
@@ -34,11 +35,12 @@ class Connected:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call: who calls, and the table it was looked up in."""
+    """One call: who calls, the table it was looked up in, and what it has set in motion so far."""
 
     backend: Backend
     principal: Principal
     tools: tuple[Tool, ...]
+    change: Change = field(default_factory=Change)
 
     @property
     def settings(self) -> Settings:

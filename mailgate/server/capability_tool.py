@@ -30,7 +30,7 @@ async def mail_capabilities(call: Call, _arguments: NoArguments) -> CapabilityFa
         unknown_roles=_UNCONFIGURED if call.backend.connected is None else _UNREACHED,
         gates=settings.gates,
         scopes=call.principal.scopes,
-        tools=_tools(call),
+        tools=_tools(call, report),
         limits=effective_limits(settings),
         missing=settings.missing,
         warnings=(*warnings, *(f"configuration: {warning}" for warning in settings.warnings)),
@@ -57,14 +57,19 @@ def _mailbox(settings: Settings) -> MailboxInfo:
     return MailboxInfo(address=username if "@" in username else None)
 
 
-def _tools(call: Call) -> tuple[ToolInfo, ...]:
-    """Every tool, and for those that would be refused, by the same rule that refuses them, why."""
+def _tools(call: Call, report: MailboxReport | None) -> tuple[ToolInfo, ...]:
+    """Every tool, and for those that would be refused, by the same rule that refuses them, why.
+
+    A needed extension or role that the mail server lacks comes last: authority is decided without asking it.
+    """
     rows = []
     for tool in call.tools:
         denial = permit(tool.requirement, call.principal.scopes, call.settings.gates)
         reason = denial.reason if denial else None
         if reason is None and tool.needs_mailbox and call.backend.connected is None:
             reason = "not configured: " + ", ".join(call.settings.missing)
+        if reason is None:
+            reason = tool.needs.unmet(call.settings, report)
         rows.append(ToolInfo(name=tool.name, callable=reason is None, reason=reason))
     return tuple(rows)
 
@@ -95,6 +100,14 @@ def effective_limits(settings: Settings) -> dict[str, int | float]:
         "html_open_elements": limits.HTML_OPEN_ELEMENTS_MAX,
         "attachment_bytes": limits.ATTACHMENT_BYTES_MAX,
         "parse_seconds": limits.PARSE_SECONDS,
+        "flags": limits.FLAGS_MAX,
+        "keyword_chars": limits.KEYWORD_CHARS_MAX,
+        "recipients": limits.RECIPIENTS_MAX,
+        "subject_bytes": limits.SUBJECT_BYTES_MAX,
+        "text_write_bytes": limits.TEXT_WRITE_BYTES_MAX,
+        "uploads": limits.UPLOADS_MAX,
+        "upload_bytes": limits.UPLOAD_BYTES_MAX,
+        "message_bytes": limits.COMPOSED_BYTES_MAX,
         "request_bytes": settings.max_request_bytes,
         "result_bytes": settings.max_result_bytes,
         "json_depth": limits.JSON_DEPTH_MAX,

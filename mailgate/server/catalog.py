@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
-from mailgate.policy import Requirement
-from mailgate.server import read_tools, render
+from mailgate.imap.values import SpecialUse
+from mailgate.policy import Gate, Requirement, Scope
+from mailgate.server import read_tools, render, write_render, write_tools
 from mailgate.server.arguments import (
     Arguments,
     AttachmentArguments,
@@ -20,9 +21,20 @@ from mailgate.server.arguments import (
 from mailgate.server.backend import Call, Cut
 from mailgate.server.capability_result import CapabilitiesResult
 from mailgate.server.capability_tool import mail_capabilities
+from mailgate.server.needs import NOTHING, Needs
 from mailgate.server.results import AttachmentResult, FoldersResult, ReadResult, SearchResult
 from mailgate.server.schemas import Schema, input_schema, output_schema
 from mailgate.server.shapes import Result
+from mailgate.server.write_arguments import (
+    CreateFolderArguments,
+    DeleteArguments,
+    RenameFolderArguments,
+    SaveDraftArguments,
+    SetFlagsArguments,
+    TransferArguments,
+    TrashArguments,
+)
+from mailgate.server.write_results import DeletedResult, DraftResult, FlagsResult, FolderResult, PlacedResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +49,17 @@ class Hints:
 
 READ_ONLY: Final = Hints(read_only=True)
 """Reading changes nothing and reaches nobody but the owner's own mail server."""
+REPEATABLE: Final = Hints(read_only=False)
+"""Doing it twice is doing it once, and nothing is lost."""
+ADDING: Final = Hints(read_only=False, idempotent=False)
+"""Nothing is lost; a second call is refused or adds once more."""
+REMOVING: Final = Hints(read_only=False, destructive=True, idempotent=False)
+"""Takes a message out of its folder, to where it can be fetched back."""
+FINAL: Final = Hints(read_only=False, destructive=True)
+"""Nobody can undo it; a second call finds nothing left."""
+
+WRITING: Final = Requirement(frozenset({Scope.READ, Scope.WRITE}), frozenset({Gate.WRITES}))
+DELETING: Final = Requirement(frozenset({Scope.READ, Scope.WRITE}), frozenset({Gate.WRITES, Gate.DELETE}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +67,7 @@ class Tool:
     """One row. `handler` does the work, `result.of` shapes what it returns, `render` makes the text half.
 
     `cut`: how a result that is too large becomes smaller without losing anything for good; None where it cannot.
-    `needs_mailbox` is false only for what must answer without mail settings.
+    `needs_mailbox` is false only for what must answer without mail settings. `needs`: what the mail server must have.
     """
 
     name: str
@@ -57,6 +80,7 @@ class Tool:
     requirement: Requirement = field(default_factory=Requirement)
     hints: Hints = READ_ONLY
     needs_mailbox: bool = True
+    needs: Needs = NOTHING
     cut: Cut | None = None
     input_schema: Schema = field(init=False, repr=False)
     output_schema: Schema = field(init=False, repr=False)
@@ -119,6 +143,102 @@ TOOLS: Final[tuple[Tool, ...]] = (
         result=AttachmentResult,
         handler=read_tools.mail_get_attachment,
         render=render.attachment,
+    ),
+    Tool(
+        name="mail_set_flags",
+        title="Set or clear flags",
+        description=(
+            "Adds flags to one message or removes them; \\Seen marks as read. modified_conflict: another client was "
+            "faster, read again."
+        ),
+        arguments=SetFlagsArguments,
+        result=FlagsResult,
+        handler=write_tools.mail_set_flags,
+        render=write_render.flags,
+        requirement=WRITING,
+        hints=REPEATABLE,
+        cut=write_tools.FEWER_FLAGS,
+    ),
+    Tool(
+        name="mail_create_folder",
+        title="Create a folder",
+        description="A new folder; one that exists is refused.",
+        arguments=CreateFolderArguments,
+        result=FolderResult,
+        handler=write_tools.mail_create_folder,
+        render=write_render.folder,
+        requirement=WRITING,
+        hints=ADDING,
+    ),
+    Tool(
+        name="mail_rename_folder",
+        title="Rename a folder",
+        description="Renames a folder with all below it; never INBOX, never onto an existing one.",
+        arguments=RenameFolderArguments,
+        result=FolderResult,
+        handler=write_tools.mail_rename_folder,
+        render=write_render.folder,
+        requirement=WRITING,
+        hints=ADDING,
+    ),
+    Tool(
+        name="mail_copy",
+        title="Copy a message",
+        description="Copies one message into a folder that exists. outcome_unknown: look there before trying again.",
+        arguments=TransferArguments,
+        result=PlacedResult,
+        handler=write_tools.mail_copy,
+        render=write_render.placed,
+        requirement=WRITING,
+        hints=ADDING,
+    ),
+    Tool(
+        name="mail_move",
+        title="Move a message",
+        description="Moves one message into a folder that exists; its reference changes.",
+        arguments=TransferArguments,
+        result=PlacedResult,
+        handler=write_tools.mail_move,
+        render=write_render.placed,
+        requirement=WRITING,
+        hints=ADDING,
+        needs=Needs(feature="move"),
+    ),
+    Tool(
+        name="mail_trash",
+        title="Move a message to Trash",
+        description="Moves one message into the one Trash; it can be moved back.",
+        arguments=TrashArguments,
+        result=PlacedResult,
+        handler=write_tools.mail_trash,
+        render=write_render.placed,
+        requirement=WRITING,
+        hints=REMOVING,
+        needs=Needs(feature="move", role=SpecialUse.TRASH),
+    ),
+    Tool(
+        name="mail_save_draft",
+        title="Save a draft",
+        description="Saves a new draft, Bcc kept; nothing is sent. outcome_unknown: look for it before trying again.",
+        arguments=SaveDraftArguments,
+        result=DraftResult,
+        handler=write_tools.mail_save_draft,
+        render=write_render.draft,
+        requirement=WRITING,
+        hints=ADDING,
+        needs=Needs(sender=True),
+    ),
+    Tool(
+        name="mail_delete_permanently",
+        title="Delete a message for good",
+        description="Removes one message for ever; prefer mail_trash. Only when the owner asked for exactly this one.",
+        arguments=DeleteArguments,
+        result=DeletedResult,
+        handler=write_tools.mail_delete_permanently,
+        render=write_render.deleted,
+        requirement=DELETING,
+        hints=FINAL,
+        needs=Needs(feature="uidplus"),
     ),
 )
 

@@ -91,7 +91,8 @@ class Dispatcher:
         except TimeoutError:
             # A TimeoutError that is not this deadline's is a fault of ours and stays one.
             if deadline.expired():
-                raise UpstreamTimeout from None
+                # A change that was under way may have happened; "did not answer in time" would sound as if not.
+                raise call.change.in_doubt or UpstreamTimeout() from None
             raise
 
 

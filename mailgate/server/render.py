@@ -55,7 +55,7 @@ def _marks(flags: list[str]) -> list[str]:
 def read(result: ReadResult) -> str:
     """The facts, the header fields, the attachments and the text."""
     lines = [
-        f"{_reference(result.reference)}, {_octets(result.size)}, flags: {' '.join(result.flags) or 'none'}",
+        f"{shown_reference(result.reference)}, {_octets(result.size)}, flags: {' '.join(result.flags) or 'none'}",
         f"Text: {result.text_source} as {result.text_format}, {result.text_chars} characters in all, "
         f"cut by: {result.truncated_by}"
         + ("" if result.next_offset is None else f"; the rest from offset {result.next_offset}"),
@@ -95,8 +95,8 @@ def attachment(result: AttachmentResult) -> str:
     """The facts; the octets are in the structured half only."""
     content = result.untrusted
     lines = [
-        f"Attachment {result.index} of {_reference(result.reference)}: {_octets(result.size)}, sha256 {result.sha256}. "
-        "Its octets are in structuredContent, untrusted.data_base64.",
+        f"Attachment {result.index} of {shown_reference(result.reference)}: {_octets(result.size)}, "
+        f"sha256 {result.sha256}. Its octets are in structuredContent, untrusted.data_base64.",
         *result.warnings,
         UNTRUSTED,
         f"{_one_line(content.filename or '(no name)')}, {_one_line(content.content_type)}",
@@ -146,7 +146,8 @@ def capabilities(result: CapabilitiesResult) -> str:
 # --- pieces ----------------------------------------------------------------------------------------------------
 
 
-def _reference(reference: Reference) -> str:
+def shown_reference(reference: Reference) -> str:
+    """A reference in words."""
     return f"uid {reference.uid} in {reference.folder} (uid_validity {reference.uid_validity})"
 
 

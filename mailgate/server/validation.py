@@ -91,6 +91,8 @@ _RULES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "model_type": _says("must be an object"),
     "greater_than_equal": _says("must be at least {ge}"),
     "less_than_equal": _says("must be at most {le}"),
+    "too_short": _says("must have at least {min_length} of them"),
+    "too_long": _says("must have at most {max_length} of them"),
     "literal_error": _says("must be {expected}"),
     "value_error": _own_rule,
 }

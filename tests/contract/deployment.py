@@ -39,6 +39,10 @@ FAILURE = re.compile(r"error ([a-z_]+): ([^\n]+)\nnext: ([^\n]+)")
 SPECIAL = {"Drafts": "\\Drafts", "Sent": "\\Sent", "Trash": "\\Trash", "Junk": "\\Junk", "Archive": "\\Archive"}
 PUBLISHED = {name: jsonschema.Draft202012Validator(tool.output_schema) for name, tool in BY_NAME.items()}
 READ_TOOLS = ("mail_capabilities", "mail_list_folders", "mail_search", "mail_read", "mail_get_attachment")
+WRITE_TOOLS = (
+    *("mail_set_flags", "mail_create_folder", "mail_rename_folder", "mail_copy", "mail_move", "mail_trash"),
+    *("mail_save_draft", "mail_delete_permanently"),
+)
 
 
 @dataclass

@@ -229,7 +229,7 @@ async def test_a_control_character_in_any_string_is_refused(small: Deployment, c
 
 @pytest.mark.requirement("A8")
 @pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("name", [CANARY, "mail_Search", "", "mail_search ", "mail_move"])
+@pytest.mark.parametrize("name", [CANARY, "mail_Search", "", "mail_search ", "mail_send"])
 async def test_a_tool_that_does_not_exist_is_a_protocol_error(small: Deployment, era: str, name: str) -> None:
     response = (await Post.call(name, {"folder": "INBOX"}, era=era).to(small.app)).json()
     assert response["error"]["code"] == -32602

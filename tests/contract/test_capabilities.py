@@ -12,6 +12,7 @@ from mailgate.policy import Principal, Scope
 from tests.contract.deployment import (
     READ_TOOLS,
     USERNAME,
+    WRITE_TOOLS,
     Deployment,
     codes,
     mailbox_with,
@@ -108,13 +109,17 @@ async def test_over_http_the_scopes_are_those_of_the_token(small: Deployment, er
 @pytest.mark.requirement("C5")
 async def test_every_tool_has_a_row_that_is_true(small: Deployment) -> None:
     rows = (await told(small))["tools"]
-    assert [row["name"] for row in rows] == list(READ_TOOLS)
-    assert all(row == {"name": row["name"], "callable": True} for row in rows)
+    assert [row["name"] for row in rows] == [*READ_TOOLS, *WRITE_TOOLS]
+    assert all(row == {"name": row["name"], "callable": True} for row in rows[: len(READ_TOOLS)])
+    for row in rows[len(READ_TOOLS) :]:
+        assert row["callable"] is False
+        assert "MAIL_ENABLE_WRITES" in row["reason"]
+        assert (await small.call(row["name"], {})).text.startswith("error gate_closed: ")
     rows = (await told(unconfigured()))["tools"]
     assert {row["name"] for row in rows if row["callable"]} == {"mail_capabilities"}
     for row in rows[1:]:
         assert set(row) == {"name", "callable", "reason"}
-        assert "MAIL_IMAP_HOST" in row["reason"]
+        assert ("MAIL_IMAP_HOST" if row["name"] in READ_TOOLS else "MAIL_ENABLE_WRITES") in row["reason"]
         answer = await unconfigured().call(row["name"], {})
         assert answer.failed
 
@@ -132,6 +137,13 @@ PROMISED = {
     "html_tokens": 20_000,
     "html_open_elements": 128,
     "attachment_bytes": 2 * 2**20,
+    "keyword_chars": 64,
+    "recipients": 50,
+    "subject_bytes": 512,
+    "text_write_bytes": 2**20,
+    "uploads": 20,
+    "upload_bytes": 3 * 2**20,
+    "message_bytes": 5 * 2**20,
 }
 CHANGED = {
     "MAIL_SEARCH_SCAN_UIDS": ("search_scan_uids", "77", 1000),
@@ -153,6 +165,7 @@ BITES = {
     "filename_chars": limits.FILENAME_CHARS_MAX,
     "parse_seconds": limits.PARSE_SECONDS,
     "queue_seconds": limits.QUEUE_SECONDS,
+    "flags": limits.FLAGS_MAX,
 }
 """Further bounds that a caller can run into."""
 
@@ -221,5 +234,5 @@ async def test_a_mail_server_that_does_not_answer_is_a_warning(code: str) -> Non
     assert codes(answer) == [code]
     assert answer["imap"] is None
     assert all(set(role) == {"missing"} for role in answer["roles"].values())
-    assert all(row["callable"] for row in answer["tools"])
+    assert all(row["callable"] for row in answer["tools"] if row["name"] in READ_TOOLS)
     assert set(answer) == FIELDS

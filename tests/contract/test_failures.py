@@ -184,7 +184,7 @@ async def test_nothing_from_a_message_appears_in_a_failure() -> None:
         message_id=f"<{CANARY}@example.org>",
         content_type='multipart/mixed; boundary="b"',
     )
-    async with on_demo(mailbox_with(message, flags=(CANARY,)), MAIL_MAX_RESULT_BYTES="4096") as box:
+    async with on_demo(mailbox_with(message, flags=(CANARY,)), MAIL_MAX_RESULT_BYTES="16384") as box:
         reference = await box.reference()
         for code, name, arguments in (
             ("attachment_not_found", "mail_get_attachment", {"reference": reference, "index": 9}),

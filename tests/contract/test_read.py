@@ -156,14 +156,14 @@ async def test_truncated_by_names_the_hardest_limit_that_bit() -> None:
     for message, arguments, limits, expected in (
         (raw("short"), {}, {}, "none"),
         (raw("short"), {"max_chars": 2}, {}, "max_chars"),
-        (raw("words " * 5000), {}, {"MAIL_MAX_RESULT_BYTES": "9000"}, "result_limit"),
-        (raw("words " * 5000), {"max_chars": 20_000}, {"MAIL_MAX_RESULT_BYTES": "9000"}, "result_limit"),
-        (raw("words " * 5000), {"max_chars": 200}, {"MAIL_MAX_RESULT_BYTES": "9000"}, "max_chars"),
+        (raw("words " * 5000), {}, {"MAIL_MAX_RESULT_BYTES": "17000"}, "result_limit"),
+        (raw("words " * 5000), {"max_chars": 20_000}, {"MAIL_MAX_RESULT_BYTES": "17000"}, "result_limit"),
+        (raw("words " * 5000), {"max_chars": 200}, {"MAIL_MAX_RESULT_BYTES": "17000"}, "max_chars"),
         (raw(LONG), {}, {}, "text_limit"),
         (raw(LONG), {"max_chars": 262_144}, {}, "text_limit"),
-        (raw(LONG), {"max_chars": 20_000}, {"MAIL_MAX_RESULT_BYTES": "9000"}, "text_limit"),
+        (raw(LONG), {"max_chars": 20_000}, {"MAIL_MAX_RESULT_BYTES": "17000"}, "text_limit"),
         (raw(huge), {}, {}, "source_limit"),
-        (raw(huge), {"max_chars": 20_000}, {"MAIL_MAX_RESULT_BYTES": "9000"}, "source_limit"),
+        (raw(huge), {"max_chars": 20_000}, {"MAIL_MAX_RESULT_BYTES": "17000"}, "source_limit"),
     ):
         async with on_demo(mailbox_with(message), **limits) as box:
             answer = await box.read(await box.reference(), **arguments)

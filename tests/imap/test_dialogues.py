@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,20 @@ from mailgate.errors import MailgateError
 from mailgate.imap.criteria import SearchCriteria
 from mailgate.imap.endpoint import Credentials, ImapEndpoint, Security
 from mailgate.imap.mailbox import Mailbox
+from mailgate.imap.placement import Placement, Unverified, placement_of_append, placement_of_copy
 from mailgate.imap.rows import FolderRow, SourceRow, SummaryRow
-from mailgate.imap.values import FolderName, ScanWindow, SpecialUse, Uid, UidValidity
+from mailgate.imap.values import (
+    INBOX,
+    FlagDelta,
+    FlagOperation,
+    FolderName,
+    ModSeq,
+    ScanWindow,
+    SpecialUse,
+    Uid,
+    UidValidity,
+)
+from mailgate.imap.writable import MessageState, StoreOutcome
 from tests.peers.authority import authority
 from tests.peers.scripted_imap import Dialogue, ScriptedImap, load_dialogue
 
@@ -23,6 +36,16 @@ READING = re.compile(
     rb"(CAPABILITY|ID|LOGIN|AUTHENTICATE|STARTTLS|ENABLE|LIST|STATUS|EXAMINE|UID SEARCH|NOOP|UNSELECT|LOGOUT)\b"
     rb"|UID FETCH [0-9:,]+ \((UID|FLAGS|INTERNALDATE|RFC822\.SIZE|MODSEQ|BODYSTRUCTURE|BODY\.PEEK\[[^]]*\]<[0-9.]+>| )*"
     rb"\)$"
+)
+# What a dialogue with `changes` may send beside it. Its changing commands are compared with the list one by one, and
+# anything else is never sent by anyone: CLOSE, EXPUNGE without UID, DELETE, a STORE that replaces flags or names a set.
+SELECTING = re.compile(rb"SELECT\b")
+CHANGING = re.compile(
+    rb"(?P<kind>UID STORE|UID COPY|UID MOVE|UID EXPUNGE|CREATE|RENAME|APPEND)(?= )"
+    rb"(?:(?<=UID STORE) [0-9]+ (\(UNCHANGEDSINCE [0-9]+\) )?[+-]FLAGS(\.SILENT)? \([^()]+\)"
+    rb"|(?<=UID COPY) [0-9]+ .*|(?<=UID MOVE) [0-9]+ .*|(?<=UID EXPUNGE) [0-9]+"
+    rb"|(?<=CREATE) .*|(?<=RENAME) .*|(?<=APPEND) .*)",
+    re.DOTALL,
 )
 
 DIALOGUES = sorted((Path(__file__).parent.parent / "dialogues").glob("*.imap"))
@@ -65,7 +88,7 @@ class Caller:
         try:
             return await getattr(self, do)(**arguments)
         except MailgateError as error:
-            return {"error": error.code}
+            return {"error": error.code, "sentence": error.sentence}
 
     async def wait(self, seconds: float) -> dict[str, Any]:
         self.clock.now += seconds
@@ -113,6 +136,67 @@ class Caller:
 
     async def capabilities(self) -> dict[str, Any]:
         return {"capabilities": list(await self.mailbox.capabilities())}
+
+    async def state(self, uid: int, folder: str = "INBOX", uid_validity: int | None = None) -> dict[str, Any]:
+        expected = None if uid_validity is None else UidValidity(uid_validity)
+        async with self.mailbox.select(FolderName(folder), uid_validity=expected) as lent:
+            return message_state(await lent.fetch_state(Uid(uid)))
+
+    async def store(
+        self, uid: int, add: Sequence[str] = (), remove: Sequence[str] = (), since: int | None = None
+    ) -> dict[str, Any]:
+        operation = FlagOperation.ADD if add else FlagOperation.REMOVE
+        delta = FlagDelta(operation, tuple(add or remove))
+        async with self.mailbox.select(INBOX) as lent:
+            return stored(await lent.store(Uid(uid), delta, None if since is None else ModSeq(since)))
+
+    async def copy(self, uid: int, to: str) -> dict[str, Any]:
+        async with self.mailbox.select(INBOX) as lent:
+            return placed(placement_of_copy(await lent.copy(Uid(uid), FolderName(to)), Uid(uid), FolderName(to)))
+
+    async def move(self, uid: int, to: str) -> dict[str, Any]:
+        async with self.mailbox.select(INBOX) as lent:
+            return placed(placement_of_copy(await lent.move(Uid(uid), FolderName(to)), Uid(uid), FolderName(to)))
+
+    async def mark_deleted(self, uid: int) -> dict[str, Any]:
+        async with self.mailbox.select(INBOX) as lent:
+            return stored(await lent.mark_deleted(Uid(uid)))
+
+    async def remove(self, uid: int) -> dict[str, Any]:
+        """What removing for good is made of: the mark, UID EXPUNGE, and a look."""
+        async with self.mailbox.select(INBOX) as lent:
+            await lent.mark_deleted(Uid(uid))
+            await lent.expunge(Uid(uid))
+            return message_state(await lent.fetch_state(Uid(uid)))
+
+    async def create(self, name: str) -> dict[str, Any]:
+        await self.mailbox.create_folder(FolderName(name))
+        return {}
+
+    async def rename(self, old: str, new: str) -> dict[str, Any]:
+        await self.mailbox.rename_folder(FolderName(old), FolderName(new))
+        return {}
+
+    async def append(self, folder: str, text: str = "A: b\n\nc\n", flags: Sequence[str] = ()) -> dict[str, Any]:
+        message = text.replace("\n", "\r\n").encode()
+        return placed(
+            placement_of_append(await self.mailbox.append(FolderName(folder), message, flags), FolderName(folder))
+        )
+
+
+def message_state(state: MessageState) -> dict[str, Any]:
+    return {"flags": list(state.flags), "mod_seq": state.mod_seq}
+
+
+def stored(outcome: StoreOutcome) -> dict[str, Any]:
+    return {"modified": outcome.modified, "state": outcome.state and message_state(outcome.state)}
+
+
+def placed(placement: Placement) -> dict[str, Any]:
+    if isinstance(placement, Unverified):
+        return {"warning": placement.code}
+    reference = placement.reference
+    return {"reference": [reference.folder.text, reference.uid_validity, reference.uid]}
 
 
 def summary(row: SummaryRow) -> dict[str, Any]:
@@ -179,7 +263,12 @@ async def test_dialogue(path: Path) -> None:
         await mailbox.aclose()
         await peer.done()
         assert peer.problems == []
-        assert [command for command in peer.commands if not READING.match(command)] == []
+        more = [command for command in peer.commands if not READING.match(command)]
+        if dialogue.changes is not None:
+            more = [command for command in more if not SELECTING.match(command)]
+        changes = [found["kind"].decode() for found in map(CHANGING.fullmatch, more) if found]
+        assert changes == list(dialogue.changes or ()), more
+        assert len(changes) == len(more), more
 
 
 def test_every_dialogue_says_what_it_shows_in_words() -> None:
@@ -188,3 +277,25 @@ def test_every_dialogue_says_what_it_shows_in_words() -> None:
         assert first.startswith("# "), path.name
         assert ": " not in first[2:].split(" ")[0], path.name
         assert load_dialogue(path).calls, path.name
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        rb"CLOSE",
+        rb"EXPUNGE",
+        rb'DELETE "x"',
+        rb'SUBSCRIBE "x"',
+        rb"STORE 5 +FLAGS (\Seen)",
+        rb"UID STORE 5 FLAGS (\Seen)",
+        rb"UID STORE 5:6 +FLAGS (\Seen)",
+        rb"UID EXPUNGE 5:6",
+        rb"UID EXPUNGE 5,6",
+        rb'UID MOVE 5:* "x"',
+        rb'UID COPY 5,6 "x"',
+    ],
+)
+def test_what_no_dialogue_permits(command: bytes) -> None:
+    assert not READING.match(command)
+    assert not SELECTING.match(command)
+    assert not CHANGING.fullmatch(command)

@@ -21,9 +21,10 @@ from mailgate.imap import listing
 from mailgate.imap.criteria import SearchCriteria
 from mailgate.imap.endpoint import Credentials, ImapEndpoint, Security
 from mailgate.imap.hidden import ANY_DELIMITER, HiddenFolders
-from mailgate.imap.mailbox import Mailbox, WritableFolder
+from mailgate.imap.mailbox import Mailbox
 from mailgate.imap.readable import ReadableFolder
 from mailgate.imap.values import INBOX, FolderName, ScanWindow, SpecialUse, Uid, UidValidity
+from mailgate.imap.writable import WritableFolder
 from tests.imap.sessions import USER, loopback, mailbox_on, peer_in_a_thread
 from tests.peers.authority import authority
 from tests.peers.dovecot import Dovecot, MailUser
@@ -107,8 +108,21 @@ async def test_inbox_needs_no_server_to_be_resolved() -> None:
     assert await Mailbox(loopback(1), USER).resolve("inbox") == INBOX
 
 
-async def test_select_lends_for_writing_and_is_not_repeated() -> None:
+SELECTED = 'C: $ SELECT "INBOX"\nS: * 3 EXISTS\nS: * OK [UIDVALIDITY 7] v\nS: $ OK [READ-WRITE] done\n'
+
+
+async def test_a_kept_connection_that_died_is_replaced_before_the_folder_is_lent_for_writing() -> None:
     first = "@login IMAP4rev1\n@examine\nC: $ SELECT ...\nS-cut"
+    async with mailbox_on(first, "@login IMAP4rev1\n" + SELECTED) as (mailbox, peer):
+        async with mailbox.examine(INBOX):
+            pass
+        async with mailbox.select(INBOX) as folder:
+            assert folder.uid_validity == 7
+        assert peer.problems == []
+
+
+async def test_a_select_that_had_begun_to_be_answered_is_not_repeated() -> None:
+    first = "@login IMAP4rev1\n@examine\nC: $ SELECT ...\nS: * 3 EXISTS\nS-cut"
     async with mailbox_on(first) as (mailbox, peer):
         async with mailbox.examine(INBOX):
             pass

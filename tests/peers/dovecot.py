@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.peers.dovecot_config import DovecotLayout, DovecotOptions, dovecot_configuration
+from tests.peers.dovecot_config import DovecotLayout, DovecotOptions, acl_file, dovecot_configuration
 from tests.peers.imap_user import ImapUser
 from tests.peers.maildir import folder_path, plain_message, write_maildir
 from tests.peers.processes import Account, Child, free_ports, greets, wait_until
@@ -101,6 +101,7 @@ class Dovecot:
     def _prepare(self, certificate: bytes, key: bytes) -> None:
         (self.root / "cert.pem").write_bytes(certificate)
         (self.root / "key.pem").write_bytes(key)
+        (self.root / "acl").write_text(acl_file(self.options))
         for name in ("run", "state", "rawlog", "mail", "home", "users"):
             (self.root / name).mkdir()
         self.account.own(self.root, *self.root.iterdir())

@@ -30,11 +30,18 @@ SPECIAL_FOLDERS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class DovecotOptions:
-    """What a suite may vary. `capability`: the advertised list, in place of the true one (imap_capability)."""
+    """What a suite may vary. `capability`: the advertised list, in place of the true one (imap_capability).
+
+    `rights`: a folder's name to what its owner may do there (RFC 4314 letters); such a folder has no role. `quota`:
+    the size of a whole mailbox and `largest` that of a message, both in Dovecot's own spelling (`64K`).
+    """
 
     storage: Storage = Storage.MAILDIR
     capability: str | None = None
     special_folders: Mapping[str, str] = field(default_factory=lambda: dict(SPECIAL_FOLDERS))
+    rights: Mapping[str, str] = field(default_factory=dict)
+    quota: str | None = None
+    largest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +84,19 @@ service imap-login {{
 """
 
 
-def _namespace(options: DovecotOptions) -> str:
-    folders = "".join(
-        f'  mailbox "{name}" {{\n    auto = subscribe\n    special_use = {role}\n  }}\n'
-        for name, role in options.special_folders.items()
-    )
+def _namespace(options: DovecotOptions, *, with_rights: bool = False) -> str:
+    """`with_rights`: in the syntax of 2.4 they belong to the folder."""
+    names = [*options.special_folders, *(name for name in options.rights if name not in options.special_folders)]
+    folders = "".join(_folder(name, options, with_rights) for name in names)
     return f"namespace inbox {{\n  inbox = yes\n  separator = /\n{folders}}}\n"
+
+
+def _folder(name: str, options: DovecotOptions, with_rights: bool) -> str:
+    role = options.special_folders.get(name)
+    lines = f"    auto = subscribe\n    special_use = {role}\n" if role else ""
+    if with_rights and name in options.rights:
+        lines += f"    acl owner {{\n      rights = {options.rights[name]}\n    }}\n"
+    return f'  mailbox "{name}" {{\n{lines}  }}\n' if lines else ""
 
 
 def _imap(layout: DovecotLayout, options: DovecotOptions, user: str) -> str:
@@ -108,6 +122,35 @@ ssl = yes
 """
 
 
+def _limits_23(layout: DovecotLayout, options: DovecotOptions) -> str:
+    plugins = ["acl"] * bool(options.rights) + ["quota"] * bool(options.quota or options.largest)
+    if not plugins:
+        return ""
+    settings = [f"acl = vfile:{layout.root}/acl"] * bool(options.rights)
+    if "quota" in plugins:
+        settings += ["quota = count:User quota", "quota_vsizes = yes", f"quota_rule = *:storage={options.quota or 0}"]
+        settings += [f"quota_max_mail_size = {options.largest}"] * bool(options.largest)
+    lines = "".join(f"  {each}\n" for each in settings)
+    return f"mail_plugins = {' '.join(plugins)}\nplugin {{\n{lines}}}\n"
+
+
+def acl_file(options: DovecotOptions) -> str:
+    """The rights in the form of 2.3: a line for each folder."""
+    return "".join(f"{name} owner {rights}\n" for name, rights in options.rights.items())
+
+
+def _limits_24(options: DovecotOptions) -> str:
+    text = ""
+    if options.rights:
+        text += "acl_driver = vfile\nacl_globals_only = yes\nmail_plugins {\n  acl = yes\n}\n"
+    if options.quota or options.largest:
+        size = f"  storage_size = {options.quota}\n" if options.quota else ""
+        text += f'mail_plugins {{\n  quota = yes\n}}\nquota "User quota" {{\n  driver = count\n{size}}}\n'
+    if options.largest:
+        text += f"quota_mail_size = {options.largest}\n"
+    return text
+
+
 def _syntax_23(layout: DovecotLayout, options: DovecotOptions) -> str:
     root = layout.root
     return f"""
@@ -118,6 +161,7 @@ disable_plaintext_auth = no
 mail_location = {options.storage}:{root}/mail/%u
 {_services(layout, "address")}
 {_namespace(options)}
+{_limits_23(layout, options)}
 passdb {{
   driver = passwd-file
   args = scheme=plain username_format=%u {root}/users/%u
@@ -145,7 +189,8 @@ mailbox_list_layout = {folders}
 mail_uid = {layout.uid}
 mail_gid = {layout.gid}
 {_services(layout, "listen")}
-{_namespace(options)}
+{_namespace(options, with_rights=True)}
+{_limits_24(options)}
 passdb passwd-file {{
   passwd_file_path = {root}/users/%{{user}}
   default_password_scheme = plain

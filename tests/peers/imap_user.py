@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from tests.peers.rawlog import SentCommand
 
@@ -20,12 +20,34 @@ class ClientFailed(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """A message as the server keeps it; \\Recent, which belongs to a session, aside."""
+
+    flags: frozenset[str]
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class ImapUser:
     """One account on a loopback port without TLS. Folders are named as on the wire (`wire_name`)."""
 
     name: str
     password: str
     port: int
+
+    delimiter: ClassVar[str] = "/"
+    lacks: ClassVar[frozenset[str]] = frozenset()
+    """Extensions that this server truly does not have, by their capability."""
+    refused_names: ClassVar[frozenset[str]] = frozenset()
+    """Folder names that this server does not create, though others do."""
+    deadly_names: ClassVar[frozenset[str]] = frozenset()
+    """Refused names that make this server's process crash."""
+    refuses_rubbish: ClassVar[bool] = False
+    """Whether APPEND takes only what looks like a message."""
+
+    def folder(self, *levels: str) -> str:
+        """The name of a folder of the user's own, from the top down, as this server spells it."""
+        return "/".join(levels)
 
     @contextmanager
     def client(self, folder: str | None = None) -> Iterator[imaplib.IMAP4]:
@@ -83,6 +105,22 @@ class ImapUser:
             rows = checked(client.uid("FETCH", str(uid), "(FLAGS)"))
             return {flag.decode() for row in rows for flag in imaplib.ParseFlags(row)} - {"\\Recent"}
 
+    def contents(self, folder: str = "INBOX") -> dict[int, Kept]:
+        """Every message of a folder by its UID, looked at without changing anything."""
+        with self.client() as client:
+            return _contents(client, folder)
+
+    def everything(self) -> dict[str, dict[int, Kept]]:
+        """Every folder by its wire name, with every message: equal before and after means that nothing changed."""
+        with self.client() as client:
+            names = [name for row in checked(client.list()) for name in _selectable(row)]
+            return {name: _contents(client, name) for name in names}
+
+    def mark(self, uid: int, *flags: str, folder: str = "INBOX", sign: str = "+") -> None:
+        """Add flags to a message, or with `sign` take them away."""
+        with self.client(folder) as client:
+            checked(client.uid("STORE", str(uid), f"{sign}FLAGS", f"({' '.join(flags)})"))
+
     def commands(self) -> list[SentCommand]:
         """Everything sent to the server for this account, as far as the server keeps it."""
         raise NotImplementedError
@@ -114,6 +152,32 @@ def checked(answer: tuple[str, list[Any]]) -> list[bytes]:
     if status != "OK":
         raise ClientFailed(f"{status} {rows!r}")
     return [row for row in rows if isinstance(row, bytes)]
+
+
+def _selectable(row: bytes) -> list[str]:
+    """The folder of a LIST row, unless it holds no messages."""
+    found = re.fullmatch(rb'\(([^)]*)\) (?:"."|NIL) ("(?:[^"\\]|\\.)*"|\S+)', row)
+    if found is None:
+        raise ClientFailed(f"LIST: {row!r}")
+    name = found[2].decode("latin-1")
+    text = re.sub(r"\\(.)", r"\1", name[1:-1]) if name.startswith('"') else name
+    return [] if b"\\noselect" in found[1].lower() else [text]
+
+
+def _contents(client: imaplib.IMAP4, folder: str) -> dict[int, Kept]:
+    checked(client.select(quoted(folder), readonly=True))
+    uids = b" ".join(checked(client.uid("SEARCH", "ALL"))).split()
+    return {int(uid): _kept(client, uid.decode()) for uid in uids}
+
+
+def _kept(client: imaplib.IMAP4, uid: str) -> Kept:
+    status, rows = client.uid("FETCH", uid, "(FLAGS BODY.PEEK[])")
+    heads = b" ".join(part for row in rows for part in ([row[0]] if isinstance(row, tuple) else [row]) if part)
+    flags = {flag.decode() for flag in imaplib.ParseFlags(heads)} - {"\\Recent"}
+    bodies = [row[1] for row in rows if isinstance(row, tuple)]
+    if status != "OK" or len(bodies) != 1:
+        raise ClientFailed(f"FETCH: {status}")
+    return Kept(frozenset(flags), bodies[0])
 
 
 def append_raw(client: Any, folder: str, raw: bytes, flags: Sequence[str] = (), date: datetime | None = None) -> int:

@@ -7,9 +7,11 @@ stamps as well. Dovecot writes it before it answers, so what a test was answered
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 _STAMP = re.compile(rb"^\d+\.\d+ ", re.MULTILINE)
+_TAG = re.compile(rb"([A-Za-z]+)(\d+) ")
 _LITERAL = re.compile(rb"\{(\d+)\+?\}\r\n")
 
 
@@ -30,9 +32,19 @@ def _one_command(data: bytes, start: int) -> int:
             return len(data)
         end += 2
         literal = _LITERAL.search(data, position, end)
-        if literal is None or literal.end() != end:
+        if literal is None or literal.end() != end or _was_refused(data, start, end):
             return end
         position = end + int(literal.group(1))
+
+
+def _was_refused(data: bytes, start: int, end: int) -> bool:
+    """Whether the client's next tag follows in place of the literal: the server answered NO instead of `+`.
+
+    Clients count their tags up behind a prefix of their own, so that no message has this by chance.
+    """
+    tag = _TAG.match(data, start)
+    following = b"%s%d " % (tag[1], int(tag[2]) + 1) if tag else b""
+    return bool(following) and data.startswith(following, end)
 
 
 def _name(line: bytes) -> str:
@@ -55,3 +67,15 @@ def parse_raw_log(content: bytes) -> list[SentCommand]:
             commands.append(SentCommand(_name(line), line.removesuffix(b"\r\n")))
         position = end
     return commands
+
+
+def sent_since(before: list[SentCommand], now: list[SentCommand]) -> list[SentCommand]:
+    """What came in addition, session by session: sessions that overlap are not one list that only grows at its end."""
+    known = Counter(before)
+    new = []
+    for command in now:
+        if known[command]:
+            known[command] -= 1
+        else:
+            new.append(command)
+    return new

@@ -5,6 +5,7 @@ A dialogue file begins with `#` lines: first sentences for people, then data as 
     # mailbox: {"hidden": ["Secret"]}          how the mailbox is set up (optional)
     # call: {"do": "search", "subject": "x"}   what is asked of it; several are made one after the other
     # expect: {"uids": [4, 5]}                 what the call before must give, or {"error": CODE}
+    # changes: ["UID STORE"]                   permission to write: exactly these changing commands, in this order
 
 Then one script per connection, separated by `--- connection`:
 
@@ -18,6 +19,7 @@ Then one script per connection, separated by `--- connection`:
     C-gone                         the client must close now
     @login CAPABILITIES            greeting, LOGIN, OK with the capabilities
     @examine exists=3 uidvalidity=7 uidnext=10     EXAMINE of any folder and a plain answer
+    @select uidvalidity=7 modseq=90 access=READ-WRITE      SELECT of any folder; every flag is kept, new keywords too
 
 `\xNN` and, in `S-raw`, `\r`, `\n` are escapes; everything else is literal. Consecutive `S` lines leave in one write.
 """
@@ -58,11 +60,13 @@ class Dialogue:
     calls: tuple[dict[str, Any], ...]
     expectations: tuple[dict[str, Any], ...]
     connections: tuple[tuple[Step, ...], ...]
+    changes: tuple[str, ...] | None = None
+    """The changing commands that the client must send, all of them and no other; None when it may only read."""
 
 
 def parse_dialogue(text: str, title: str = "") -> Dialogue:
     """Read the format above; raises `ValueError` for a line that is none of it."""
-    head: dict[str, list[Any]] = {"mailbox": [], "call": [], "expect": []}
+    head: dict[str, list[Any]] = {"mailbox": [], "call": [], "expect": [], "changes": []}
     connections: list[list[Step]] = [[]]
     for line in text.splitlines():
         if line.startswith("#"):
@@ -81,6 +85,7 @@ def parse_dialogue(text: str, title: str = "") -> Dialogue:
         tuple(head["call"]),
         tuple(head["expect"]),
         tuple(tuple(steps) for steps in connections),
+        tuple(head["changes"][0]) if head["changes"] else None,
     )
 
 
@@ -98,13 +103,15 @@ def _steps(line: str) -> Iterator[Step]:
         yield from login_steps(line.removeprefix("@login").strip())
     elif line.startswith("@examine"):
         yield from examine_steps(**dict(pair.split("=") for pair in line.split()[1:]))
+    elif line.startswith("@select"):
+        yield from select_steps(**dict(pair.split("=") for pair in line.split()[1:]))
     elif line.strip() in _VERBS:
         yield Step(line.strip())
     else:
         prefix = next((prefix for prefix in _PREFIXES if line.startswith(prefix)), None)
-        if prefix is None and line.strip() != "S:":
+        if prefix is None and line.strip() not in ("S:", "C:"):
             raise ValueError(f"not a line of a dialogue: {line!r}")
-        yield Step((prefix or "S: ").strip(), line.removeprefix(prefix or "S:"))
+        yield Step((prefix or line).strip(), line.removeprefix(prefix) if prefix else "")
 
 
 def login_steps(capabilities: str = "IMAP4rev1") -> tuple[Step, ...]:
@@ -124,6 +131,18 @@ def examine_steps(exists: str = "3", uidvalidity: str = "7", uidnext: str = "10"
         Step("S:", f"* OK [UIDVALIDITY {uidvalidity}] valid"),
         Step("S:", f"* OK [UIDNEXT {uidnext}] next"),
         Step("S:", "$ OK [READ-ONLY] done"),
+    )
+
+
+def select_steps(uidvalidity: str = "7", modseq: str = "", access: str = "READ-WRITE") -> tuple[Step, ...]:
+    """SELECT of any folder; with `modseq` the folder takes part in CONDSTORE."""
+    return (
+        Step("C:", "$ SELECT ..."),
+        Step("S:", "* 3 EXISTS"),
+        Step("S:", f"* OK [UIDVALIDITY {uidvalidity}] valid"),
+        Step("S:", r"* OK [PERMANENTFLAGS (\Answered \Flagged \Deleted \Seen \Draft \*)] kept"),
+        *([Step("S:", f"* OK [HIGHESTMODSEQ {modseq}] highest")] if modseq else []),
+        Step("S:", f"$ OK [{access}] done"),
     )
 
 

@@ -1,4 +1,4 @@
-"""The five tools as a client would use them, on settings as an operator would give them."""
+"""The tools as a client would use them, on settings as an operator would give them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from mailgate.settings import load_settings
 from tests.peers.imap_user import ImapUser
 
 OWNER = Principal("local", "owner", frozenset({Scope.READ}))
+WRITER = Principal("local", "owner", frozenset({Scope.READ, Scope.WRITE}))
 
 Result = dict[str, Any]
 
@@ -51,20 +52,36 @@ def settings_for(user: ImapUser, **variables: str) -> dict[str, str]:
     }
 
 
+def writing_settings_for(user: ImapUser, **variables: str) -> dict[str, str]:
+    """As `settings_for`, with the gates for writing open. Where the server knows no roles the operator names them."""
+    named = ",".join(f"{name.lower()}={user.folder(name)}" for name in ("Drafts", "Sent", "Trash", "Archive"))
+    roles = {"MAIL_FOLDER_ROLES": named} if "SPECIAL-USE" in user.lacks else {}
+    gates = {"MAIL_ENABLE_WRITES": "1", "MAIL_ENABLE_DELETE": "1", "MAIL_FROM": "The Owner <owner@example.org>"}
+    return settings_for(user, **{**gates, **roles, **variables})
+
+
 class Tools:
     """Calls go through the dispatcher; every success is checked against the published output schema."""
 
-    def __init__(self, environ: dict[str, str]) -> None:
+    def __init__(self, environ: dict[str, str], principal: Principal = OWNER) -> None:
         self.service: Service = build_service(load_settings(environ))
+        self.principal = principal
 
-    async def call(self, name: str, **arguments: Any) -> Result:
+    async def call(self, name: str, /, **arguments: Any) -> Result:
         """The structured content. Raises `ToolFailed`. A trailing underscore, as in `from_`, is dropped."""
         given = {key.rstrip("_"): value for key, value in arguments.items()}
-        answer = await self.service.dispatcher.call(name, given, OWNER)
+        answer = await self.service.dispatcher.call(name, given, self.principal)
         if answer.structured is None:
             raise ToolFailed(answer.text)
         jsonschema.validate(answer.structured, BY_NAME[name].output_schema)
         return answer.structured
+
+    async def attempt(self, name: str, /, **arguments: Any) -> Result | ToolFailed:
+        """As `call`, for what may go either way: the failure is returned."""
+        try:
+            return await self.call(name, **arguments)
+        except ToolFailed as failed:
+            return failed
 
     async def folders(self, **arguments: Any) -> dict[str, Result]:
         """mail_list_folders: the rows by name."""
@@ -92,6 +109,11 @@ class Tools:
     async def read(self, reference: Result, **arguments: Any) -> Result:
         """mail_read."""
         return await self.call("mail_read", reference=reference, **arguments)
+
+    async def reference(self, uid: int, folder: str = "INBOX") -> Result:
+        """The reference of a message, as a caller would have it from mail_search."""
+        page = await self.search(folder=folder, limit=1)
+        return {"folder": page["folder"], "uid_validity": page["uid_validity"], "uid": uid}
 
     async def aclose(self) -> None:
         """Close what the service keeps open."""

@@ -14,13 +14,15 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from mailgate.app import Service, build_app, build_service
+from mailgate.imap.capabilities import CapabilitySet
 from mailgate.imap.folders import Folder, RoleFolder
 from mailgate.imap.rows import FolderList, FolderRow
 from mailgate.imap.values import FolderName, ModSeq, SpecialUse
 from mailgate.policy import ALL_SCOPES, Principal, Scope
 from mailgate.server.http import HttpSurface
 from mailgate.settings import Settings, load_settings
-from tests.read.fakes import FakeFolder, FakeMailbox, FakeMessage
+from tests.read.fakes import FakeFolder, FakeMessage
+from tests.write.fakes import WritableFakeFolder, WritableFakeMailbox
 
 OWNER_TOKEN = "canary-token-owner-1a2b3c"
 READ_TOKEN = "canary-token-read-4d5e6f"
@@ -81,17 +83,18 @@ def message(number: int, **changes: Any) -> FakeMessage:
     return FakeMessage(**{"source": source, "block": head, "subject": f"Weekly report {number}", **changes})
 
 
-def inbox(count: int = 3) -> FakeFolder:
+def inbox(count: int = 3) -> WritableFakeFolder:
     """INBOX with messages from UID 1 on; every second one is read."""
-    folder = FakeFolder(uid_validity=1700000000)
+    folder = WritableFakeFolder(uid_validity=1700000000)
     for number in range(1, count + 1):
         folder.append(message(number, flags={"\\Seen"} if number % 2 else set(), mod_seq=ModSeq(900 + number)))
     return folder
 
 
-def mailbox(*folders: FakeFolder) -> FakeMailbox:
-    """Folders, one of them with the role `sent`."""
-    box = FakeMailbox(*(folders or (inbox(),)))
+def mailbox(*folders: FakeFolder) -> WritableFakeMailbox:
+    """Folders, one of them with the role `sent`; no other has a role."""
+    box = WritableFakeMailbox(*(folders or (inbox(),)))
+    box.announced = CapabilitySet.of(["IMAP4rev1", "MOVE"])
     sent = Folder(FolderName("Sent Items"), b"Sent Items", "/", ("\\Sent",), True, False)
     inbox_row = Folder(FolderName("INBOX"), b"INBOX", "/", (), True, None)
     box.listing = FolderList(
@@ -104,12 +107,18 @@ def mailbox(*folders: FakeFolder) -> FakeMailbox:
     return box
 
 
-def service(configured: Settings | None = None, box: FakeMailbox | None = None) -> Service:
+def writable() -> WritableFakeMailbox:
+    """A mailbox on a server that lacks nothing, with INBOX, Drafts, Trash and Archive."""
+    box = WritableFakeMailbox(inbox(), *(WritableFakeFolder(name) for name in ("Drafts", "Trash", "Archive")))
+    return box.with_condstore()
+
+
+def service(configured: Settings | None = None, box: WritableFakeMailbox | None = None) -> Service:
     """A deployment over a mailbox in memory."""
     return build_service(configured or settings(), mailbox=box or mailbox())
 
 
-def application(configured: Settings | None = None, box: FakeMailbox | None = None) -> HttpSurface:
+def application(configured: Settings | None = None, box: WritableFakeMailbox | None = None) -> HttpSurface:
     """The same, as an ASGI application. Without mail settings it has no mailbox."""
     configured = configured or settings()
     deployment = build_service(configured) if configured.missing else service(configured, box)

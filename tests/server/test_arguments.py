@@ -147,3 +147,64 @@ def test_the_defaults_are_those_of_the_published_schema() -> None:
                 assert schema["default"] == field.default
             else:
                 assert field.is_required() or field.default is None
+
+
+# --- the changing tools ------------------------------------------------------------------------------------------
+
+
+def test_a_whole_call_written_as_json_strings_is_understood() -> None:
+    flags = given(
+        "mail_set_flags",
+        {
+            "reference": '{"folder":"INBOX","uid_validity":"7","uid":"3"}',
+            "operation": "add",
+            "flags": '["\\\\seen", "work"]',
+            "unchanged_since": "9223372036854775807",
+        },
+    )
+    assert flags.delta.flags == ("\\Seen", "work")
+    assert flags.since == 2**63 - 1
+    message = '{"to":["a@example.org"],"attachments":[{"filename":"a","content_type":"a/b","data_base64":"YQ=="}]}'
+    draft = given("mail_save_draft", {"message": message}).message.to_composition()
+    assert (draft.to, draft.attachments[0].data) == (("a@example.org",), b"a")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "sentence"),
+    [
+        ("mail_set_flags", {"flags": []}, "`flags` must have at least 1 of them."),
+        ("mail_set_flags", {"flags": ["x"] * 21}, "`flags` must have at most 20 of them."),
+        ("mail_set_flags", {"flags": "x"}, "`flags` must be an array."),
+        ("mail_set_flags", {"operation": CANARY}, "`operation` must be 'add' or 'remove'."),
+        ("mail_set_flags", {"unchanged_since": 5}, "`unchanged_since` must be a string."),
+        (
+            "mail_set_flags",
+            {"unchanged_since": CANARY},
+            "`unchanged_since` must be a modseq as the tools give it, in decimal digits.",
+        ),
+        ("mail_copy", {}, "`destination` is required."),
+        ("mail_move", {"destination": ""}, "`destination` must not be empty; leave it out instead."),
+        ("mail_create_folder", {}, "`name` is required."),
+        ("mail_rename_folder", {"old": "a"}, "`new` is required."),
+        ("mail_save_draft", {}, "`message` is required."),
+        ("mail_save_draft", {"message": {"to": "a@example.org"}}, "`message.to` must be an array."),
+        ("mail_save_draft", {"message": {"subject": "a\nb"}}, "`message.subject` must not hold control characters."),
+        ("mail_save_draft", {"message": {"attachments": [{}]}}, "`message.attachments.0.filename` is required."),
+        ("mail_trash", {}, "`reference` is required, or `folder`, `uid_validity` and `uid` together."),
+    ],
+)
+def test_an_error_of_a_changing_tool_names_the_argument(tool: str, arguments: dict[str, Any], sentence: str) -> None:
+    whole = {
+        "mail_set_flags": {"reference": REFERENCE, "operation": "add", "flags": ["x"]},
+        "mail_copy": {"reference": REFERENCE},
+        "mail_move": {"reference": REFERENCE},
+    }
+    error = refusal(tool, {**whole.get(tool, {}), **arguments})
+    assert error.sentence == sentence
+    assert CANARY not in error.render()
+
+
+def test_a_misspelt_field_of_a_message_is_named_with_the_known_one() -> None:
+    error = refusal("mail_save_draft", {"message": {"subjekt": "x"}})
+    assert isinstance(error, UnknownArgument)
+    assert "`message.subject`" in error.next_step

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from mailgate.errors import UpstreamRefused
+from mailgate.imap.capabilities import CapabilitySet
 from mailgate.server.telemetry import configure_logging
-from tests.read.fakes import FakeMailbox, FakeMessage
+from tests.read.fakes import FakeMessage
 from tests.server.fakes import (
     BARE_TOKEN,
     ENVIRONMENT,
@@ -28,6 +29,7 @@ from tests.server.fakes import (
     mailbox,
     settings,
 )
+from tests.write.fakes import WritableFakeMailbox
 
 ARGUMENT = "canary-argument-51c3"
 MAIL = "canary-mail-8e1f"
@@ -42,6 +44,13 @@ SUCCESSES: list[tuple[str, dict[str, Any]]] = [
     ("mail_search", {"query": MAIL, "subject": "weekly"}),
     ("mail_read", {"reference": REFERENCE}),
     ("mail_get_attachment", {"reference": REFERENCE, "index": 1}),
+    ("mail_set_flags", {"reference": REFERENCE, "operation": "add", "flags": [ARGUMENT]}),
+    ("mail_create_folder", {"name": ARGUMENT}),
+    ("mail_rename_folder", {"old": ARGUMENT, "new": f"{ARGUMENT}-2"}),
+    ("mail_copy", {"reference": REFERENCE, "destination": f"{ARGUMENT}-2"}),
+    ("mail_save_draft", {"message": {"to": [f"{ARGUMENT}@example.net"], "subject": ARGUMENT}, "folder": "INBOX"}),
+    ("mail_move", {"reference": REFERENCE, "destination": f"{ARGUMENT}-2"}),
+    ("mail_delete_permanently", {"reference": {**REFERENCE, "uid": 2}}),
 ]
 FAILURES: list[tuple[str, dict[str, Any]]] = [
     ("mail_capabilities", {ARGUMENT: 1}),
@@ -61,7 +70,20 @@ FAILURES: list[tuple[str, dict[str, Any]]] = [
     ("mail_read", {"reference": {**REFERENCE, "uid_validity": 1}}),
     ("mail_read", {"reference": REFERENCE, "offset": 100000}),
     ("mail_get_attachment", {"reference": REFERENCE, "index": 9}),
+    ("mail_set_flags", {"reference": REFERENCE, "operation": ARGUMENT, "flags": ["x"]}),
+    ("mail_set_flags", {"reference": REFERENCE, "operation": "add", "flags": [f"\\{ARGUMENT}"]}),
+    ("mail_set_flags", {"reference": REFERENCE, "operation": "add", "flags": ["x"], "unchanged_since": ARGUMENT}),
+    ("mail_create_folder", {"name": f"role:{ARGUMENT}"}),
+    ("mail_rename_folder", {"old": ARGUMENT, "new": f"{ARGUMENT}-2"}),
+    ("mail_copy", {"reference": REFERENCE, "destination": ARGUMENT}),
+    ("mail_move", {"reference": {**REFERENCE, "folder": ARGUMENT}, "destination": "INBOX"}),
+    ("mail_trash", {"reference": {**REFERENCE, "uid": 99}}),
+    ("mail_save_draft", {"message": {"to": [ARGUMENT]}}),
+    ("mail_save_draft", {"message": {"subject": f"{ARGUMENT}\r\nBcc: x"}}),
+    ("mail_save_draft", {"message": {}, "folder": ARGUMENT}),
+    ("mail_delete_permanently", {"reference": {**REFERENCE, "uid_validity": 1}}),
 ]
+OPEN = {"MAIL_ENABLE_WRITES": "1", "MAIL_ENABLE_DELETE": "1", "MAIL_FROM": "owner@example.org"}
 
 
 @pytest.fixture
@@ -79,7 +101,7 @@ def logs(caplog: pytest.LogCaptureFixture) -> Iterator[io.StringIO]:
         root.handlers[:], _ = before[0], root.setLevel(before[1])
 
 
-def box() -> FakeMailbox:
+def box() -> WritableFakeMailbox:
     folder = inbox(2)
     for held in folder.content.values():
         held.subject = f"Weekly {MAIL}"
@@ -88,7 +110,9 @@ def box() -> FakeMailbox:
         )
         held.block = None
     folder.append(FakeMessage(subject=MAIL))
-    return mailbox(folder)
+    box = mailbox(folder)
+    box.announced = box.inbox.capabilities = CapabilitySet.of(["IMAP4rev1", "MOVE", "UIDPLUS"])
+    return box
 
 
 def assert_quiet(text: str) -> None:
@@ -100,7 +124,7 @@ def assert_quiet(text: str) -> None:
 async def test_successful_calls_log_names_of_ours_only(
     era: str, logs: io.StringIO, caplog: pytest.LogCaptureFixture
 ) -> None:
-    app = application(box=box())
+    app = application(settings(**OPEN), box())
     for name, arguments in SUCCESSES:
         response = await Post.call(name, arguments, era=era).to(app)
         assert response.json()["result"]["isError"] is False, response.text
@@ -118,7 +142,7 @@ async def test_successful_calls_log_names_of_ours_only(
 async def test_failed_calls_repeat_nothing_in_the_answer_or_the_log(
     era: str, logs: io.StringIO, caplog: pytest.LogCaptureFixture
 ) -> None:
-    app = application(box=box())
+    app = application(settings(**OPEN), box())
     for name, arguments in FAILURES:
         response = await Post.call(name, arguments, era=era).to(app)
         assert response.json()["result"]["isError"] is True, (name, arguments)

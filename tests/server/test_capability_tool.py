@@ -8,9 +8,13 @@ from typing import Any
 import pytest
 
 from mailgate.errors import UpstreamAuthFailed, UpstreamUnavailable
+from mailgate.imap.capabilities import CapabilitySet
+from mailgate.imap.folders import RoleFolder
+from mailgate.imap.values import FolderName, SpecialUse
 from mailgate.policy import Scope
 from mailgate.server.backend import Backend
 from mailgate.server.capability_tool import effective_limits
+from mailgate.server.catalog import BY_NAME
 from mailgate.server.dispatch import Dispatcher
 from tests.read.fakes import FakeMailbox
 from tests.server.fakes import mailbox, principal, service, settings, unconfigured
@@ -37,7 +41,8 @@ async def test_it_tells_server_mailbox_features_roles_gates_and_scopes() -> None
     assert content["scopes"] == ["mail.read", "mail.send"]
     assert content["store"] is None
     assert content["warnings"] == []
-    assert all(tool == {"name": tool["name"], "callable": True} for tool in content["tools"])
+    reading = [tool for tool in content["tools"] if BY_NAME[tool["name"]].hints.read_only]
+    assert all(tool == {"name": tool["name"], "callable": True} for tool in reading)
     assert "not_configured" not in content
 
 
@@ -62,7 +67,7 @@ async def test_an_unreachable_mail_server_is_a_warning(error: Exception) -> None
     assert content["imap"] is None
     assert any(warning.startswith(f"{error.code}: ") for warning in content["warnings"])  # type: ignore[attr-defined]
     assert all("not reached" in role["missing"] for role in content["roles"].values())
-    assert all(tool["callable"] for tool in content["tools"])
+    assert all(tool["callable"] for tool in content["tools"] if BY_NAME[tool["name"]].hints.read_only)
 
 
 async def test_a_mail_server_that_hangs_is_a_warning_within_the_deadline() -> None:
@@ -82,12 +87,8 @@ async def test_without_mail_settings_it_names_what_is_missing() -> None:
     assert answer.structured["not_configured"] == ["MAIL_IMAP_HOST", "MAIL_USERNAME", "MAIL_PASSWORD"]
     assert answer.structured["mailbox"] == {}
     refused = [tool for tool in answer.structured["tools"] if not tool["callable"]]
-    assert [tool["name"] for tool in refused] == [
-        "mail_list_folders",
-        "mail_search",
-        "mail_read",
-        "mail_get_attachment",
-    ]
+    assert [tool["name"] for tool in refused] == [name for name in BY_NAME if name != "mail_capabilities"]
+    refused = [tool for tool in refused if BY_NAME[tool["name"]].hints.read_only]
     assert all(tool["reason"].startswith("not configured: MAIL_IMAP_HOST") for tool in refused)
     assert "Missing settings: MAIL_IMAP_HOST" in answer.text
 
@@ -104,3 +105,45 @@ async def test_the_text_stands_on_its_own() -> None:
     answer = await service(box=mailbox()).dispatcher.call("mail_capabilities", {}, principal())
     for said in ("owner@example.org", "move", "sent: Sent Items", "mail_search", "attachment_bytes 2097152"):
         assert said in answer.text
+
+
+# --- what the mail server must have ------------------------------------------------------------------------------
+
+OPEN = {"MAIL_ENABLE_WRITES": "1", "MAIL_ENABLE_DELETE": "1", "MAIL_FROM": "me@example.org"}
+
+
+async def reasons(*announced: str, roles: tuple[SpecialUse, ...] = (SpecialUse.TRASH,), **changes: str) -> Any:
+    """Why each tool that cannot be called cannot be, on a server with these extensions and roles."""
+    box = mailbox()
+    box.announced = CapabilitySet.of(["IMAP4rev1", *announced])
+    box.found_roles = {role: RoleFolder(role, FolderName("Some Folder")) for role in roles}
+    content = await told(service(settings(**{**OPEN, **changes}), box))
+    return {tool["name"]: tool["reason"] for tool in content["tools"] if not tool["callable"]}
+
+
+async def test_with_all_it_needs_every_tool_can_be_called() -> None:
+    assert await reasons("MOVE", "UIDPLUS") == {}
+
+
+async def test_without_an_extension_the_tools_that_need_it_cannot_be_called() -> None:
+    assert await reasons("UIDPLUS") == {
+        "mail_move": "the mail server lacks MOVE",
+        "mail_trash": "the mail server lacks MOVE",
+    }
+    assert await reasons("MOVE") == {"mail_delete_permanently": "the mail server lacks UIDPLUS"}
+
+
+async def test_without_one_trash_only_mail_trash_cannot_be_called() -> None:
+    refused = await reasons("MOVE", "UIDPLUS", roles=())
+    assert list(refused) == ["mail_trash"]
+    assert refused["mail_trash"].startswith("no folder with the role trash: ")
+
+
+async def test_without_a_sender_no_draft_can_be_saved() -> None:
+    assert await reasons("MOVE", "UIDPLUS", MAIL_FROM="") == {"mail_save_draft": "not configured: MAIL_FROM"}
+
+
+async def test_authority_comes_before_what_the_mail_server_lacks() -> None:
+    refused = await reasons(MAIL_ENABLE_WRITES="", MAIL_FROM="")
+    assert len(refused) == 8
+    assert all(reason.startswith("gate closed: MAIL_ENABLE_WRITES") for reason in refused.values())
