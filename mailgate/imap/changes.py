@@ -109,6 +109,8 @@ async def _see_it_listed(connection: ImapConnection, wire: bytes, *, seconds: fl
     """Seen with Cyrus: a long name is cut without a word, and the folder then has another one than was asked for."""
     try:
         words = await attributes_of(connection, wire, seconds=seconds)
+    except UpstreamRefused:
+        words = None
     except UpstreamError:
         raise OutcomeUnknown from None
     if words is None:

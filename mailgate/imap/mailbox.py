@@ -17,7 +17,6 @@ from typing import Final, Protocol
 from mailgate.errors import (
     FolderExists,
     FolderNotFound,
-    GateClosed,
     InvalidArgument,
     SpecialUseAmbiguous,
     StaleReference,
@@ -196,15 +195,14 @@ class Mailbox:
         """Rename a folder together with those below it; never onto an existing one.
 
         As `create_folder`; also `InvalidArgument` for INBOX, whose renaming would move its messages (RFC 9051,
-        6.3.6), and `GateClosed` for a folder with a hidden one below it.
+        6.3.6), and for one that would bring a hidden folder to light or another one into hiding.
         """
         if old == INBOX:
             raise InvalidArgument("old is INBOX, which cannot be renamed.")
         async with self._pool.lend() as lease:
             await self._refuse_hidden(lease, old)
-            if self._hidden and self._hidden.has_below(old, await self._known_delimiters(lease)):
-                raise GateClosed("This deployment does not allow this folder to be renamed.")
             new_wire = await self._new_wire(lease, new, "new")
+            await self._refuse_to_uncover(lease, old, new)
             self._roles = None  # which folder is Trash may change with it
             await changes.rename_folder(lease, _wire_of(lease, old), new_wire, seconds=self._seconds)
 
@@ -244,6 +242,8 @@ class Mailbox:
             raise FolderExists
         await self._refuse_hidden(lease, name)
         delimiters = await self._known_delimiters(lease)
+        if _is_misspelt_inbox(name.text, delimiters):
+            raise InvalidArgument(f"{argument} begins with INBOX in another spelling; write it in capitals.")
         if len(delimiters) == 1 and "" in name.text.split(delimiters):
             # Some servers drop an empty level without a word, so the folder would have another name than this.
             raise InvalidArgument(f"{argument} has a level without a name before, between or after delimiters.")
@@ -262,6 +262,18 @@ class Mailbox:
             return to_wire(name, utf8=lease.connection.utf8)
         except ValueError:
             raise InvalidArgument(f"{argument} holds characters that a folder's name cannot show.") from None
+
+    async def _refuse_to_uncover(self, lease: Lease, old: FolderName, new: FolderName) -> None:
+        """A rename takes along what lies below: hidden folders into the open, others to where they are hidden."""
+        if not self._hidden:
+            return
+        delimiters = await self._known_delimiters(lease)
+        for argument, name in (("old", old), ("new", new)):
+            if self._hidden.has_below(name, delimiters):
+                raise InvalidArgument(
+                    f"{argument} is a place that this deployment leaves as it is.",
+                    next_step="Leave it; only the operator can rename it.",
+                )
 
     def _is_hidden(self, name: FolderName) -> bool:
         """As `_refuse_hidden`, once the delimiter is known."""
@@ -302,3 +314,9 @@ def _folder_or_role(argument: str) -> tuple[FolderName | None, SpecialUse]:
 
 _BAD_NAME: Final = "folder is empty, too long, or holds control characters."
 _BAD_ROLE: Final = f"folder names a role that does not exist; the roles are {', '.join(SpecialUse)}."
+
+
+def _is_misspelt_inbox(name: str, delimiters: str) -> bool:
+    """Whether the first level is INBOX in another case: servers then show the folder under another name than this."""
+    first = name[:5]
+    return first != "INBOX" and first.upper() == "INBOX" and name[5:6] != "" and name[5:6] in delimiters

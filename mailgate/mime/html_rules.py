@@ -74,6 +74,7 @@ BLOCKS: Final = CLOSES_PARAGRAPH | {"tr", "caption", "tbody", "thead", "tfoot", 
 _NUMBER: Final = r"(?:0{1,9}(?:\.0{1,9})?|\.0{1,9})(?:px|pt|em|rem|ex|%|in|cm|mm|pc|vw|vh)?"
 _GONE: Final = re.compile(
     rf"(?:^|;)(?:display:none|mso-hide:all|opacity:{_NUMBER}|content-visibility:hidden"
+    r"|transform:scale\(0(?:\.0{1,9})?(?:, ?0(?:\.0{1,9})?)?\)|clip:rect\((?:[01](?:px)?[, ]{1,2}){3}[01](?:px)?\)"
     r"|(?:left|right|top|text-indent|margin-left|margin-top):-[0-9]{4,}px)(?:!important)?(?=;|$)"
 )
 _SQUEEZED: Final = re.compile(rf"(?:^|;)(?:max-)?(?:height|width):{_NUMBER}(?:!important)?(?=;|$)")
@@ -81,7 +82,8 @@ _CLIPPED: Final = re.compile(r"(?:^|;)overflow(?:-[xy])?:(?:hidden|clip)")
 _VISIBILITY: Final = re.compile(r"(?:^|;)visibility:([a-z]+)")
 _FONT_SIZE: Final = re.compile(r"(?:^|;)font-size:([^;!]+)")
 _FONT: Final = re.compile(rf"(?:^|;)font:(?:[a-z0-9]+ )*?{_NUMBER}(?=[ /;]|$)")
-_ZERO: Final = re.compile(_NUMBER)
+_ZERO: Final = re.compile(rf"{_NUMBER}|(?:0?\.[0-9]{{1,9}}|1(?:\.0{{1,9}})?)(?:px|pt)")
+"""Nothing, or so small that nobody reads it: preheaders are hidden in one pixel."""
 _CSS_ESCAPE: Final = re.compile(r"\\(?:([0-9a-f]{1,6}) ?|(.))", re.DOTALL)
 ATTRIBUTE_CHARS_MAX: Final = 4000
 """Characters of one attribute that are looked at."""

@@ -50,6 +50,8 @@ class Envelope:
     method: str
     tool: str | None = None
     arguments: Mapping[str, Any] | None = field(default=None, repr=False)
+    request_id: str | int | None = None
+    """None for a notification, which is not answered."""
 
     def replay(self, receive: Receive) -> Receive:
         """A `receive` that hands the body out again and then listens on."""
@@ -98,7 +100,7 @@ def parse_envelope(body: bytes) -> Envelope:
     if not isinstance(message, dict):
         raise BadRequest(400, "The body must be one JSON-RPC request or notification, not a batch.")
     _check(message)
-    return Envelope(body, message["method"], *_tool(message))
+    return Envelope(body, message["method"], *_tool(message), request_id=message.get("id"))
 
 
 def _check(message: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from mailgate.errors import (
     FlagNotPermitted,
     MailgateError,
     MessageNotFound,
+    ModifiedConflict,
     OutcomeUnknown,
     UpstreamError,
     UpstreamRefused,
@@ -27,7 +28,7 @@ MAY_BE_MARKED: Final = (
 )
 MARKED_OR_GONE: Final = "The mail server's answer did not arrive; the message is marked as deleted and may be removed."
 STILL_MARKED: Final = "The mail server accepted the removal, but the message is still there, marked as deleted."
-STILL_THERE: Final = "The mail server accepted the removal, but the message is still there, and not marked either."
+UNMARKED: Final = "Another client took the deletion mark away before the message was removed; it is still there."
 NOT_REMOVED: Final = "The mail server refused to remove the message: it is marked as deleted and not removed."
 LOOK: Final = (
     "Look for the message with mail_read: message_not_found means that it is gone; \\Deleted among its flags, that "
@@ -42,7 +43,8 @@ async def delete_permanently(mailbox: Mailbox, reference: MessageRef, *, change:
     """`\\Deleted`, then UID EXPUNGE (RFC 4315, 2.1); done only when the same session no longer finds the message.
 
     Raises `CapabilityMissing` without UIDPLUS and `FlagNotPermitted`, both before anything is changed;
-    `UpstreamRefused`, which says whether the message is marked; `OutcomeUnknown`.
+    `UpstreamRefused`, which says whether the message is marked; `ModifiedConflict` when another client took the mark
+    away in between; `OutcomeUnknown`.
     """
     await require(mailbox, "uidplus", NO_UIDPLUS)
     async with opened_message(mailbox, reference) as message:
@@ -71,9 +73,15 @@ async def _expunge(message: OpenedMessage, change: Change) -> None:
 
 
 async def _see_that_it_is_gone(message: OpenedMessage) -> None:
-    """Raises `OutcomeUnknown` when it is there after all: the server said OK and has not done it yet, or never will."""
+    """Raises `ModifiedConflict` when another client kept the message, and `OutcomeUnknown` when it is there and marked.
+
+    In that case the server said OK and has not done it yet, or never will.
+    """
     try:
         state = await message.folder.fetch_state(message.reference.uid)
     except MessageNotFound:
         return
-    raise OutcomeUnknown(STILL_MARKED if SystemFlag.DELETED in state.flags else STILL_THERE, next_step=LOOK)
+    if SystemFlag.DELETED not in state.flags:
+        # UID EXPUNGE removes what is marked (RFC 4315, 2.1), so it did what it was asked: nothing.
+        raise ModifiedConflict(UNMARKED)
+    raise OutcomeUnknown(STILL_MARKED, next_step=LOOK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from mailgate.errors import InvalidArgument
@@ -9,6 +10,14 @@ from mailgate.imap.mutf7 import of_wire, to_wire
 from mailgate.imap.values import FolderName
 
 _RESERVED: Final = ("role:", "wire:")
+
+
+_INBOX: Final = re.compile(r"\Ainbox(?=\W|\Z)", re.IGNORECASE | re.ASCII)
+
+
+def same_folder(one: FolderName, other: FolderName) -> bool:
+    """Whether a server takes both names for one folder: below INBOX as well, its case does not matter to many."""
+    return _INBOX.sub("INBOX", one.text, count=1) == _INBOX.sub("INBOX", other.text, count=1)
 
 
 def new_folder_name(text: str, argument: str) -> FolderName:

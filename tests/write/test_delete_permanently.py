@@ -10,6 +10,7 @@ from mailgate.errors import (
     FolderNotFound,
     MailgateError,
     MessageNotFound,
+    ModifiedConflict,
     OutcomeUnknown,
     StaleReference,
     UpstreamRefused,
@@ -137,3 +138,18 @@ async def test_on_gmail_it_warns_that_a_label_is_no_message() -> None:
     box = mailbox()
     box.inbox.capabilities = CapabilitySet.of(["IMAP4rev1", "UIDPLUS", "X-GM-EXT-1"])
     assert [warning.code for warning in (await run(box)).warnings] == ["gmail_labels"]
+
+
+@pytest.mark.requirement("WX7")
+async def test_a_mark_that_another_client_took_away_in_between_is_a_conflict() -> None:
+    box = mailbox()
+
+    def keep(command: str) -> None:
+        if command == "expunge":
+            box.inbox.content[1].flags.discard("\\Deleted")
+
+    box.inbox.before = keep
+    error = await failure(box)
+    assert isinstance(error, ModifiedConflict)
+    assert "still there" in error.sentence
+    assert sorted(box.inbox.content) == [1]
