@@ -1,7 +1,7 @@
 """Replies of an SMTP server, read strictly (RFC 5321, 4.2): what is not exactly a reply is none.
 
     Reply-line = *( Reply-code "-" [ textstring ] CRLF ) Reply-code [ SP textstring ] CRLF
-    Reply-code = %x32-35 %x30-35 %x30-39
+    Reply-code = %x32-35 %x30-35 %x30-39     ; the second digit is not insisted on: the first one decides
 
 A reply decides whether a message counts as sent. So lines that disagree about the code, a line ended by LF alone, and
 a code out of range are no answer at all, where a lenient reader would take the last line for one.
@@ -19,7 +19,7 @@ LINE_MAX: Final = 8192
 REPLY_MAX: Final = 32_768
 """Octets of one reply; an answer to EHLO has a few thousand at most."""
 
-_LINE: Final = re.compile(rb"([2-5][0-5][0-9])(?:([ -])([^\r\n\0]*))?\r\n")
+_LINE: Final = re.compile(rb"([2-5][0-9][0-9])(?:([ -])([^\r\n\0]*))?\r\n")
 # RFC 2034, 4: the text begins with the code, and its class is that of the reply.
 _ENHANCED: Final = re.compile(rb"([245]\.[0-9]{1,3}\.[0-9]{1,3})(?: |\Z)")
 

@@ -50,7 +50,6 @@ def test_a_reply(data: bytes, code: int, enhanced: str | None, text: tuple[bytes
         b"2_5 ok\r\n",
         b"150 ok\r\n",
         b"600 ok\r\n",
-        b"260 ok\r\n",
         b"250 ok\n",
         b"250-ok\n250 ok\r\n",
         b"250 a\rb\r\n",
