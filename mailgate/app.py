@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 
 from mailgate.imap.endpoint import Credentials, ImapEndpoint
 from mailgate.imap.mailbox import Mailbox
+from mailgate.policy import Gate
 from mailgate.read.cursor import CursorCodec, derive_cursor_key
+from mailgate.send.desk import SendDesk
+from mailgate.send.ledger import SendLedger
+from mailgate.send.local_ring import LocalKeyRing
+from mailgate.send.recipients import AllowedRecipients
+from mailgate.send.record import Deployment
+from mailgate.send.redis_store import RedisStore
+from mailgate.send.sealing import KeyRing
+from mailgate.send.smtp import SmtpEndpoint
+from mailgate.send.sqlite_store import SqliteStore
+from mailgate.send.store import SendStore
+from mailgate.send.submission import Submitter
+from mailgate.send.submit import SmtpSubmitter
+from mailgate.send.upstash_store import UpstashStore
 from mailgate.server.auth import TokenTable
 from mailgate.server.backend import Backend, Connected
 from mailgate.server.dispatch import Dispatcher
 from mailgate.server.http import HttpSurface
 from mailgate.server.mcp import McpEndpoint
 from mailgate.server.origins import AllowedOrigins
-from mailgate.server.telemetry import configure_logging
-from mailgate.settings import Settings, SettingsError, check_http, read_settings
+from mailgate.server.telemetry import configure_logging, log_incident
+from mailgate.settings import Settings, SettingsError, StoreKind, check_http, read_settings
 from mailgate.write import ports
 
 
@@ -25,18 +40,31 @@ class Service:
     settings: Settings
     dispatcher: Dispatcher
     mailbox: ports.Mailbox | None = None
+    desk: SendDesk | None = None
 
     async def aclose(self) -> None:
-        """Close what is open. Leaving it out costs the mail server a time-out, nothing else."""
+        """Wait for sends that are under way, then close what is open.
+
+        Leaving it out costs the mail server a time-out, and a send that is under way its outcome.
+        """
+        if self.desk is not None:
+            await self.desk.aclose()
         if isinstance(self.mailbox, Mailbox):
             await self.mailbox.aclose()
 
 
-def build_service(settings: Settings, *, mailbox: ports.Mailbox | None = None) -> Service:
-    """The service that `settings` describe; `mailbox` stands in for the one that they name."""
+def build_service(
+    settings: Settings,
+    *,
+    mailbox: ports.Mailbox | None = None,
+    store: SendStore | None = None,
+    submitter: Submitter | None = None,
+) -> Service:
+    """The service that `settings` describe; `mailbox`, `store` and `submitter` stand in for those that they name."""
     mailbox = mailbox or build_mailbox(settings)
     connected = None if mailbox is None else Connected(mailbox, _cursors(settings, mailbox.identity))
-    return Service(settings, Dispatcher(Backend(settings, connected)), mailbox)
+    desk = None if mailbox is None else build_desk(settings, mailbox.identity, store=store, submitter=submitter)
+    return Service(settings, Dispatcher(Backend(settings, connected, desk)), mailbox, desk)
 
 
 def build_app(settings: Settings, *, service: Service | None = None) -> HttpSurface:
@@ -77,6 +105,70 @@ def build_mailbox(settings: Settings) -> Mailbox | None:
         roles=settings.folder_roles,
         hidden=settings.hidden_folders,
     )
+
+
+def build_desk(
+    settings: Settings, identity: str, *, store: SendStore | None = None, submitter: Submitter | None = None
+) -> SendDesk | None:
+    """What sending needs, nothing of it opened yet; None while sending is closed, or something for it is missing.
+
+    What is prepared belongs to this mailbox (`identity`) behind this public URL.
+    """
+    deployment = Deployment(identity, settings.public_url or "")
+    store = store or build_store(settings, deployment)
+    submitter = submitter or build_submitter(settings)
+    if Gate.SEND not in settings.gates or settings.mail_from is None or store is None or submitter is None:
+        return None
+    ledger = SendLedger(
+        store,
+        _keys(settings, deployment),
+        deployment,
+        limit_per_hour=settings.send_limit_per_hour,
+        deadline_seconds=settings.send_deadline_seconds,
+    )
+    return SendDesk(
+        ledger,
+        submitter,
+        settings.mail_from,
+        AllowedRecipients(settings.allowed_recipients),
+        kind=settings.store.kind.value,
+        deadline_seconds=settings.send_deadline_seconds,
+        upstream_seconds=settings.upstream_timeout_seconds,
+        on_fault=lambda error: log_incident(secrets.token_hex(8), error),
+    )
+
+
+def build_store(settings: Settings, deployment: Deployment) -> SendStore | None:
+    """The store that `settings` name, not opened yet."""
+    named = settings.store
+    if named.kind is StoreKind.SQLITE:
+        return None if named.path is None else SqliteStore(named.path, deployment.tag)
+    if named.url is None:
+        return None
+    url = named.url.get_secret_value()
+    if named.kind is StoreKind.REDIS:
+        return RedisStore(url, deployment.tag, ca_file=settings.tls_ca_file)
+    token = named.token.get_secret_value() if named.token else ""
+    return UpstashStore(url, token, deployment.tag, ca_file=settings.tls_ca_file)
+
+
+def build_submitter(settings: Settings) -> Submitter | None:
+    """The way to the SMTP server, which is connected to for each message anew."""
+    if settings.smtp_host is None or settings.smtp_username is None or settings.smtp_password is None:
+        return None
+    return SmtpSubmitter(
+        SmtpEndpoint(settings.smtp_host, settings.smtp_port, settings.smtp_security, settings.tls_ca_file),
+        Credentials(settings.smtp_username, settings.smtp_password.get_secret_value()),
+        command_seconds=settings.upstream_timeout_seconds,
+    )
+
+
+def _keys(settings: Settings, deployment: Deployment) -> KeyRing:
+    """The operator's keys; with a local store and none of them, one that is made beside the database."""
+    given = [key.get_secret_value() for key in settings.store_key]
+    if given or settings.store.path is None:
+        return KeyRing(given, deployment)
+    return LocalKeyRing(settings.store.path, deployment)
 
 
 def _cursors(settings: Settings, identity: str) -> CursorCodec:

@@ -1,6 +1,7 @@
-"""`mailgate demo`: the embedded mailbox, and the real server in front of it, in one process.
+"""`mailgate demo`: the embedded mailbox and SMTP server, and the real server in front of them, in one process.
 
-Both listen on loopback only, login and token are made anew each time, and nothing leaves the machine.
+All listen on loopback only, login and token are made anew each time, and nothing leaves the machine: what is sent, to
+whomever, arrives in the demo's own INBOX.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ import asyncio
 import secrets
 import signal
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 
 from mailgate import cli_clients, cli_demo_check
 from mailgate.app import build_app, build_service
@@ -20,6 +23,7 @@ from mailgate.cli_web import QuietServer, http_config, listen
 from mailgate.demo.mail.compose import OWNER
 from mailgate.demo.seed import seed_mailbox
 from mailgate.demo.server import DemoServer
+from mailgate.demo.smtp_sink import DemoSmtpServer
 from mailgate.policy import ALL_SCOPES
 from mailgate.server.stdio import serve_stdio as serve_dispatcher
 from mailgate.server.telemetry import configure_logging
@@ -52,11 +56,17 @@ def check(port: int) -> int:
 
 @asynccontextmanager
 async def demo_settings(token: str) -> AsyncIterator[Settings]:
-    """Settings for an embedded mailbox that runs until the end of the block."""
+    """Settings for an embedded mailbox and its SMTP server, which run until the end of the block."""
     password = secrets.token_urlsafe(16)
-    mailbox = DemoServer(seed_mailbox(datetime.now(UTC)), username=USERNAME, password=password)
-    host, port = await mailbox.start(HOST)
-    try:
+    mails = seed_mailbox(datetime.now(UTC))
+    imap = DemoServer(mails, username=USERNAME, password=password)
+    smtp = DemoSmtpServer(mails, username=USERNAME, password=password)
+    async with AsyncExitStack() as stack:
+        directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="mailgate-demo-"))
+        host, port = await imap.start(HOST)
+        stack.push_async_callback(imap.stop)
+        _, smtp_port = await smtp.start(HOST)
+        stack.push_async_callback(smtp.stop)
         yield load_settings(
             {
                 "MAIL_IMAP_HOST": host,
@@ -64,16 +74,19 @@ async def demo_settings(token: str) -> AsyncIterator[Settings]:
                 "MAIL_IMAP_SECURITY": "plaintext",
                 "MAIL_USERNAME": USERNAME,
                 "MAIL_PASSWORD": password,
+                "MAIL_SMTP_HOST": host,
+                "MAIL_SMTP_PORT": str(smtp_port),
+                "MAIL_SMTP_SECURITY": "plaintext",
                 "MAIL_FROM": OWNER,
                 "MAIL_ENABLE_WRITES": "1",
+                "MAIL_ENABLE_SEND": "1",
+                "MAIL_STORE": f"sqlite:{Path(directory) / 'store.sqlite3'}",
                 "MAIL_TOKENS": token_entry(token, ALL_SCOPES),
                 "MAIL_LOG_FORMAT": "console",
                 "MAIL_LOG_LEVEL": "warning",
             },
             http=True,
         )
-    finally:
-        await mailbox.stop()
 
 
 @asynccontextmanager

@@ -1,7 +1,7 @@
 """The demo, tried out with the official MCP client: what a person would do first, over every way in.
 
-capabilities -> folders -> search -> read -> attachment -> flags -> folder, copy and move -> draft and Trash, in both
-protocol eras over HTTP, and over stdio.
+capabilities -> folders -> search -> read -> attachment -> flags -> folder, copy and move -> draft and Trash -> prepare,
+send and find what was sent, in both protocol eras over HTTP, and over stdio.
 """
 
 from __future__ import annotations
@@ -115,6 +115,19 @@ class _Walk:
         _expect(read["untrusted"]["headers"]["message_id"] == saved["message_id"], "not the draft that was saved")
         return "a draft saved, moved to Trash and read there"
 
+    async def sending(self) -> str:
+        subject = f"Check {secrets.token_hex(4)}"
+        message = {"to": ["someone@example.org"], "bcc": ["else@example.org"], "subject": subject, "text": "Hello."}
+        review = await self.call("mail_prepare_send", message=message)
+        confirm = {"prepared_id": review["prepared_id"], "confirmed_digest": review["digest"], "append_sent": True}
+        sent = await self.call("mail_send_confirmed", **confirm)
+        _expect((sent["status"], sent["sent_copy"]) == ("accepted", "saved"), "the message was not sent and filed")
+        _expect(await self.call("mail_send_confirmed", **confirm) == sent, "a repeat does not tell the same")
+        for folder in ("INBOX", "role:sent"):
+            found = (await self.call("mail_search", folder=folder, subject=subject))["messages"]
+            _expect(len(found) == 1, "what was sent is not there exactly once")
+        return "a message prepared, sent once, and found in INBOX and Sent"
+
 
 async def check_http(endpoint: str, token: str, say: Say) -> bool:
     """Walks through an endpoint in both eras, after making sure that no token means no entry."""
@@ -158,6 +171,7 @@ async def _walk(way: str, client: Client, say: Say) -> bool:
                 "flags": walk.flags,
                 "filing": walk.filing,
                 "draft": walk.draft,
+                "sending": walk.sending,
             }
             for name, run in steps.items():
                 step = name

@@ -142,4 +142,15 @@ SEND_DEADLINE_DEFAULT: Final = 120.0
 SEND_DEADLINE_MAX: Final = 900.0
 SEND_LIMIT_MAX: Final = 10_000
 """Largest hourly cap that can be set; providers stop a mailbox long before."""
+SMTP_FAREWELL_SECONDS: Final = 2.0
+"""For RSET and QUIT together, after the outcome stands."""
 STORE_SECONDS: Final = 5.0
+"""One call to the store; after that this call sends nothing."""
+STORE_REQUEST_BYTES_MAX: Final = 10_000_000
+"""What Upstash takes in one request and gives in one answer; a sealed message of `COMPOSED_BYTES_MAX` fits."""
+PREPARED_SECONDS: Final = 15 * 60.0
+"""How long a prepared message can be confirmed, by the store's clock."""
+RECORD_SECONDS: Final = 7 * 24 * 3600.0
+"""How long the record of a send is kept after its last change, by the store's clock."""
+SEND_WINDOW_SECONDS: Final = 3600.0
+"""What the hourly limit looks back on."""

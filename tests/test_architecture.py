@@ -23,10 +23,11 @@ ROOMS: dict[str, set[str]] = {
     "mime": {"errors", "limits"},
     "read": {"imap", "mime", "errors", "limits"},
     "write": {"read", "imap", "mime", "errors", "limits"},
-    "server": {"read", "write", "imap", "mime", "policy", "errors", "limits", "settings"},
+    "send": {"read", "imap", "mime", "policy", "errors", "limits"},
+    "server": {"read", "write", "send", "imap", "mime", "policy", "errors", "limits", "settings"},
     "presets": set(),
     "settings": {"presets", "policy", "errors", "limits", "imap"},
-    "app": {"server", "read", "write", "imap", "settings", "policy", "errors", "limits"},
+    "app": {"server", "read", "write", "send", "imap", "settings", "policy", "errors", "limits"},
     "asgi": {"app"},
     "demo": {"imap"},
     "cli": {"app", "asgi", "settings", "presets", "demo", "server", "policy", "limits", "errors"},
@@ -37,13 +38,21 @@ ROOMS: dict[str, set[str]] = {
 # Who may touch what lies outside the process or outside the standard library's pure part.
 DOORS: dict[str, set[str]] = {
     "socket": {"imap/*", "cli/*"},
-    "ssl": {"imap/tls.py", "imap/connection.py", "imap/mailbox.py", "imap/login.py"},
+    "ssl": {
+        "imap/tls.py",
+        "imap/connection.py",
+        "imap/mailbox.py",
+        "imap/login.py",
+        "send/smtp.py",
+        "send/redis_store.py",
+    },
     "aioimaplib": {"imap/connection.py"},
-    "aiosmtplib": set(),
-    "upstash_redis": set(),
-    "redis": set(),
-    "sqlite3": set(),
-    "httpx": set(),
+    "aiosmtplib": {"send/smtp.py"},
+    "upstash_redis": {"send/upstash_store.py"},
+    "redis": {"send/redis_store.py"},
+    "sqlite3": {"send/sqlite_store.py", "send/sqlite_steps.py"},
+    "httpx": {"send/upstash_store.py"},
+    "cryptography": {"send/sealing.py"},
     "subprocess": set(),
     "mcp": {"server/mcp.py", "server/stdio.py", "cli_demo_check.py"},
     "starlette": {"server/*", "app.py"},
@@ -144,6 +153,12 @@ def test_only_settings_reads_the_environment(path: Path) -> None:
 def test_the_read_room_has_no_way_to_write() -> None:
     for path in sorted((PACKAGE / "read").glob("*.py")):
         assert "WritableFolder" not in path.read_text(), relative(path)
+
+
+def test_sending_takes_from_reading_only_the_whole_source_of_a_message() -> None:
+    for path in sorted((PACKAGE / "send").glob("*.py")):
+        taken = {name for name in imports_of(path) if name.startswith("mailgate.read")}
+        assert taken <= {"mailgate.read.source", "mailgate.read.ports", "mailgate.read.offload"}, relative(path)
 
 
 def functions() -> Iterator[tuple[str, int, ast.FunctionDef | ast.AsyncFunctionDef]]:

@@ -41,8 +41,20 @@ CALLS: dict[str, dict[str, Any]] = {
     "mail_trash": {"reference": REFERENCE},
     "mail_save_draft": {"message": {"to": ["a@example.com"], "subject": "Later"}},
     "mail_delete_permanently": {"reference": REFERENCE},
+    "mail_prepare_send": {"message": {"to": ["a@example.com"], "subject": "Now"}},
+    "mail_prepare_reply": {"reference": REFERENCE, "message": {"to": ["a@example.com"], "text": "Yes."}},
+    "mail_prepare_forward": {"reference": REFERENCE, "message": {"to": ["a@example.com"]}},
+    "mail_send_confirmed": {"append_sent": False},
 }
-OPEN = {"MAIL_ENABLE_WRITES": "1", "MAIL_ENABLE_DELETE": "1", "MAIL_FROM": "me@example.org"}
+OPEN = {
+    "MAIL_ENABLE_WRITES": "1",
+    "MAIL_ENABLE_DELETE": "1",
+    "MAIL_ENABLE_SEND": "1",
+    "MAIL_FROM": "me@example.org",
+    "MAIL_SMTP_HOST": "smtp.example.net",
+    "MAIL_STORE": "sqlite:/nonexistent/store",
+    "MAIL_STORE_KEY": "bm90IGEgc2VjcmV0OiBvbmx5IGZvciB0aGUgdGVzdHM=",
+}
 
 READING = ("mail_capabilities", "mail_list_folders", "mail_search", "mail_read", "mail_get_attachment")
 
@@ -51,7 +63,12 @@ pytestmark = pytest.mark.parametrize("era", ERAS)
 
 async def call(era: str, name: str, arguments: dict[str, Any] | None = None) -> dict[str, Any]:
     async with mcp_client(application(settings(**OPEN), writable()), era) as client:
-        result = await client.call_tool(name, arguments or CALLS[name])
+        arguments = arguments or CALLS[name]
+        if name == "mail_send_confirmed":
+            prepared = (await client.call_tool("mail_prepare_send", CALLS["mail_prepare_send"])).structured_content
+            assert prepared is not None
+            arguments |= {"prepared_id": prepared["prepared_id"], "confirmed_digest": prepared["digest"]}
+        result = await client.call_tool(name, arguments)
     assert not result.is_error, result.content
     assert result.structured_content is not None
     return result.structured_content
@@ -77,7 +94,8 @@ async def test_the_list_is_the_table_in_its_order_whoever_asks(era: str) -> None
     assert first.tools == again.tools
     for tool in first.tools:
         assert tool.annotations is not None
-        assert (tool.annotations.read_only_hint, tool.annotations.open_world_hint) == (tool.name in READING, False)
+        assert tool.annotations.read_only_hint is (tool.name in READING)
+        assert tool.annotations.open_world_hint is (tool.name == "mail_send_confirmed")
         assert tool.input_schema["additionalProperties"] is False
         assert tool.input_schema["type"] == tool.output_schema["type"] == "object"
 

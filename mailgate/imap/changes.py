@@ -125,7 +125,10 @@ async def append_message(
     A server that refuses does so before it has the message (NO instead of `+`), or after: nothing is added.
     """
     command = write_commands.append(wire, message, flags)
-    await lease.first(commands.noop(), seconds=seconds)  # a kept connection that died is replaced now, not later
+    # Seen with Courier: a folder that is open read-only takes no message on the same connection.
+    opening = commands.select(wire) if lease.connection.examined == wire else commands.noop()
+    lease.connection.examined = None
+    await lease.first(opening, seconds=seconds)  # a kept connection that died is replaced now, not later
     result = await lease.connection.run(command, seconds=seconds)
     if not result.ok:
         raise await why_not_placed(lease.connection, wire, result.tagged, seconds=seconds)

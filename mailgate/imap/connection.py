@@ -155,6 +155,8 @@ class ImapConnection:
         """What the server offers in the present state; the login replaces it, nothing is ever united."""
         self.utf8 = False
         """Whether the server has confirmed ENABLE UTF8=ACCEPT (RFC 6855)."""
+        self.examined: bytes | None = None
+        """The folder that was last opened here, if it was opened read-only."""
 
     @classmethod
     async def open(

@@ -18,7 +18,8 @@ _MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 class SearchCriteria:
     """Filters that must all hold; None asks nothing.
 
-    `query` is one TEXT term (header or body), `from_`, `to`, `cc`, `subject` are header terms. `since` inclusive and
+    `query` is one TEXT term (header or body), `from_`, `to`, `cc`, `subject` are header terms, `message_id` is an id
+    with its brackets, for which the server compares as for any part of a header field. `since` inclusive and
     `before` exclusive compare the internal date, in the server's own time zone (RFC 9051: "disregarding time and
     timezone"). Raises `ValueError`, whose sentence names the filter and never its value.
     """
@@ -32,6 +33,7 @@ class SearchCriteria:
     before: date | None = None
     unread: bool | None = None
     flagged: bool | None = None
+    message_id: str | None = None
 
     def __post_init__(self) -> None:
         for name, term in self._terms():
@@ -47,6 +49,7 @@ class SearchCriteria:
             ("TO", self.to),
             ("CC", self.cc),
             ("SUBJECT", self.subject),
+            ("HEADER MESSAGE-ID", self.message_id),
             ("TEXT", self.query),
         )
         return [(key, term) for key, term in keys if term is not None]
@@ -77,7 +80,7 @@ class SearchCriteria:
 
 
 def _check_term(name: str, term: str) -> None:
-    name = "query" if name == "text" else name
+    name = {"text": "query", "header message-id": "message_id"}.get(name, name)
     if not term:
         raise ValueError(f"{name} is empty")
     if _FORBIDDEN.search(term):

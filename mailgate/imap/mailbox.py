@@ -228,6 +228,7 @@ class Mailbox:
         wire = _wire_of(lease, name)
         condstore = lease.connection.capabilities.features()["condstore"]
         result = await lease.first(opening(wire, condstore=condstore), seconds=self._seconds)
+        lease.connection.examined = wire if result.ok and opening is commands.examine else None
         if not result.ok:
             raise await why_not_opened(lease.connection, wire, result.tagged, seconds=self._seconds)
         opened = opened_folder(result, condstore=condstore)

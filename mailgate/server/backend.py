@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mailgate.errors import NotConfigured
 from mailgate.policy import Principal
 from mailgate.read.cursor import CursorCodec
+from mailgate.send.desk import SendDesk
 from mailgate.settings import Settings
 from mailgate.write.change import Change
 from mailgate.write.ports import Mailbox
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """What stays the same for every call. `connected` is None without mail settings."""
+    """What stays the same for every call. `connected` is None without mail settings, `desk` where nothing is sent."""
 
     settings: Settings
     connected: Connected | None = None
+    desk: SendDesk | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,13 @@ class Call:
         if self.backend.connected is None:
             raise NotConfigured(self.settings.missing)
         return self.backend.connected
+
+    @property
+    def desk(self) -> SendDesk:
+        """Where messages are prepared and sent; `NotConfigured` without one."""
+        if self.backend.desk is None:
+            raise NotConfigured((), "Nothing can be sent: this deployment has no store for prepared messages.")
+        return self.backend.desk
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,6 +86,7 @@ class CapabilityFacts:
     scopes: frozenset[Scope]
     tools: tuple[ToolInfo, ...]
     limits: dict[str, int | float]
+    store: StoreInfo | None = None
     missing: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -117,7 +118,7 @@ class CapabilitiesResult(Result[CapabilityFacts]):
             scopes=[scope.value for scope in Scope if scope in value.scopes],
             tools=list(value.tools),
             limits=value.limits,
-            store=None,
+            store=value.store,
             not_configured=list(value.missing),
             warnings=list(value.warnings),
         )

@@ -9,9 +9,10 @@ from mailgate import limits
 from mailgate.errors import UpstreamError
 from mailgate.policy import permit
 from mailgate.read.capabilities import MailboxReport, describe_mailbox
+from mailgate.send.desk import SendDesk
 from mailgate.server.arguments import NoArguments
 from mailgate.server.backend import Call
-from mailgate.server.capability_result import CapabilityFacts, MailboxInfo, ToolInfo
+from mailgate.server.capability_result import CapabilityFacts, MailboxInfo, StoreInfo, ToolInfo
 from mailgate.settings import Settings
 
 _SHARE: Final = 0.7
@@ -32,6 +33,7 @@ async def mail_capabilities(call: Call, _arguments: NoArguments) -> CapabilityFa
         scopes=call.principal.scopes,
         tools=_tools(call, report),
         limits=effective_limits(settings),
+        store=_store(call.backend.desk),
         missing=settings.missing,
         warnings=(*warnings, *(f"configuration: {warning}" for warning in settings.warnings)),
     )
@@ -69,13 +71,18 @@ def _tools(call: Call, report: MailboxReport | None) -> tuple[ToolInfo, ...]:
         if reason is None and tool.needs_mailbox and call.backend.connected is None:
             reason = "not configured: " + ", ".join(call.settings.missing)
         if reason is None:
-            reason = tool.needs.unmet(call.settings, report)
+            reason = tool.needs.unmet(call.settings, report, has_store=call.backend.desk is not None)
         rows.append(ToolInfo(name=tool.name, callable=reason is None, reason=reason))
     return tuple(rows)
 
 
+def _store(desk: SendDesk | None) -> StoreInfo | None:
+    return None if desk is None else StoreInfo(kind=desk.kind, durable=desk.durable)
+
+
 def effective_limits(settings: Settings) -> dict[str, int | float]:
     """Every bound that a caller can run into, as it is in force here."""
+    per_hour = settings.send_limit_per_hour
     return {
         "search_limit": limits.SEARCH_LIMIT_MAX,
         "search_term_bytes": limits.SEARCH_TERM_MAX,
@@ -108,6 +115,10 @@ def effective_limits(settings: Settings) -> dict[str, int | float]:
         "uploads": limits.UPLOADS_MAX,
         "upload_bytes": limits.UPLOAD_BYTES_MAX,
         "message_bytes": limits.COMPOSED_BYTES_MAX,
+        "prepared_seconds": limits.PREPARED_SECONDS,
+        "send_deadline_seconds": settings.send_deadline_seconds,
+        **({} if per_hour is None else {"send_limit_per_hour": per_hour}),
+        "store_seconds": limits.STORE_SECONDS,
         "request_bytes": settings.max_request_bytes,
         "result_bytes": settings.max_result_bytes,
         "json_depth": limits.JSON_DEPTH_MAX,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from mailgate.imap.values import SpecialUse
 from mailgate.policy import Gate, Requirement, Scope
-from mailgate.server import read_tools, render, write_render, write_tools
+from mailgate.server import read_tools, render, send_render, send_tools, tolerance, write_render, write_tools
 from mailgate.server.arguments import (
     Arguments,
     AttachmentArguments,
@@ -24,6 +24,8 @@ from mailgate.server.capability_tool import mail_capabilities
 from mailgate.server.needs import NOTHING, Needs
 from mailgate.server.results import AttachmentResult, FoldersResult, ReadResult, SearchResult
 from mailgate.server.schemas import Schema, input_schema, output_schema
+from mailgate.server.send_arguments import PrepareAnswerArguments, PrepareSendArguments, SendConfirmedArguments
+from mailgate.server.send_results import PreparedResult, SendResult
 from mailgate.server.shapes import Result
 from mailgate.server.write_arguments import (
     CreateFolderArguments,
@@ -35,6 +37,7 @@ from mailgate.server.write_arguments import (
     TrashArguments,
 )
 from mailgate.server.write_results import DeletedResult, DraftResult, FlagsResult, FolderResult, PlacedResult
+from mailgate.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +60,27 @@ REMOVING: Final = Hints(read_only=False, destructive=True, idempotent=False)
 """Takes a message out of its folder, to where it can be fetched back."""
 FINAL: Final = Hints(read_only=False, destructive=True)
 """Nobody can undo it; a second call finds nothing left."""
+SENDING_OUT: Final = Hints(read_only=False, destructive=True, open_world=True)
+"""Reaches people and cannot be taken back; a second call only tells what became of the first."""
 
+STORE: Final = Needs(sender=True, store=True)
 WRITING: Final = Requirement(frozenset({Scope.READ, Scope.WRITE}), frozenset({Gate.WRITES}))
 DELETING: Final = Requirement(frozenset({Scope.READ, Scope.WRITE}), frozenset({Gate.WRITES, Gate.DELETE}))
+SENDING: Final = Requirement(frozenset({Scope.READ, Scope.SEND}), frozenset({Gate.SEND}))
+SENDING_AND_FILING: Final = Requirement(frozenset(Scope), frozenset({Gate.SEND, Gate.WRITES}))
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """A call needs more where this boolean argument is true."""
+
+    argument: str
+    requirement: Requirement
+
+
+def upstream_seconds(settings: Settings) -> float:
+    """How long a call may take, for whatever it asks of the mail server."""
+    return settings.upstream_timeout_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +89,7 @@ class Tool:
 
     `cut`: how a result that is too large becomes smaller without losing anything for good; None where it cannot.
     `needs_mailbox` is false only for what must answer without mail settings. `needs`: what the mail server must have.
+    `raised`: an argument that makes a call need more. `seconds`: the deadline of a call.
     """
 
     name: str
@@ -82,12 +104,27 @@ class Tool:
     needs_mailbox: bool = True
     needs: Needs = NOTHING
     cut: Cut | None = None
+    raised: Raised | None = None
+    seconds: Callable[[Settings], float] = upstream_seconds
     input_schema: Schema = field(init=False, repr=False)
     output_schema: Schema = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "input_schema", input_schema(self.arguments))
         object.__setattr__(self, "output_schema", output_schema(self.result))
+
+    def requirement_of(self, arguments: Mapping[str, Any] | None) -> Requirement:
+        """What a call with these arguments needs, as they came: nothing has been validated yet."""
+        if self.raised is None or not isinstance(arguments, Mapping):
+            return self.requirement
+        schema = self.input_schema["properties"][self.raised.argument]
+        said = tolerance.understand(arguments.get(self.raised.argument), schema)
+        return self.raised.requirement if said is True else self.requirement
+
+    def requirement_for(self, model: Arguments) -> Requirement:
+        """The same for arguments that have been validated."""
+        raised = self.raised
+        return raised.requirement if raised and getattr(model, raised.argument) is True else self.requirement
 
 
 TOOLS: Final[tuple[Tool, ...]] = (
@@ -239,6 +276,62 @@ TOOLS: Final[tuple[Tool, ...]] = (
         requirement=DELETING,
         hints=FINAL,
         needs=Needs(feature="uidplus"),
+    ),
+    Tool(
+        name="mail_prepare_send",
+        title="Prepare a message to send",
+        description=(
+            "Stores a message for 15 minutes and sends nothing. Show the owner all of the answer; then "
+            "mail_send_confirmed."
+        ),
+        arguments=PrepareSendArguments,
+        result=PreparedResult,
+        handler=send_tools.mail_prepare_send,
+        render=send_render.prepared,
+        requirement=SENDING,
+        hints=ADDING,
+        needs=STORE,
+    ),
+    Tool(
+        name="mail_prepare_reply",
+        title="Prepare a reply",
+        description="As mail_prepare_send, in the thread of a message; name every recipient.",
+        arguments=PrepareAnswerArguments,
+        result=PreparedResult,
+        handler=send_tools.mail_prepare_reply,
+        render=send_render.prepared,
+        requirement=SENDING,
+        hints=ADDING,
+        needs=STORE,
+    ),
+    Tool(
+        name="mail_prepare_forward",
+        title="Prepare a forward",
+        description="As mail_prepare_send, with a message's text below yours; its attachments are not copied.",
+        arguments=PrepareAnswerArguments,
+        result=PreparedResult,
+        handler=send_tools.mail_prepare_forward,
+        render=send_render.prepared,
+        requirement=SENDING,
+        hints=ADDING,
+        needs=STORE,
+    ),
+    Tool(
+        name="mail_send_confirmed",
+        title="Send a prepared message",
+        description=(
+            "Sends what the owner has seen and approved, at most once ever; repeating only tells the outcome. "
+            "unknown: look for the message_id, never prepare it again on a guess."
+        ),
+        arguments=SendConfirmedArguments,
+        result=SendResult,
+        handler=send_tools.mail_send_confirmed,
+        render=send_render.sent,
+        requirement=SENDING,
+        hints=SENDING_OUT,
+        needs=STORE,
+        raised=Raised("append_sent", SENDING_AND_FILING),
+        seconds=send_tools.sending_seconds,
     ),
 )
 

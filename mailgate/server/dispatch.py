@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from mailgate.errors import LimitExceeded, NotConfigured, UpstreamTimeout
 from mailgate.limits import RESULT_ENVELOPE_BYTES
-from mailgate.policy import Principal, permit
+from mailgate.policy import Principal, Requirement, permit
 from mailgate.server import strict_json, telemetry
 from mailgate.server.backend import Backend, Call
 from mailgate.server.catalog import TOOLS, Tool
@@ -75,18 +75,22 @@ class Dispatcher:
 
     async def _answer(self, tool: Tool, arguments: Mapping[str, Any] | None, principal: Principal) -> Answer:
         settings = self.backend.settings
-        denial = permit(tool.requirement, principal.scopes, settings.gates)
-        if denial is not None:
-            raise denial.error()
+        self._authorize(tool.requirement_of(arguments), principal)
         if tool.needs_mailbox and self.backend.connected is None:
             raise NotConfigured(settings.missing)
         model = validate(tool.arguments, tool.input_schema, arguments)
+        self._authorize(tool.requirement_for(model), principal)
         value = await self._run(tool, Call(self.backend, principal, self.tools), model)
         return fitted(tool, value, settings.max_result_bytes)
 
+    def _authorize(self, requirement: Requirement, principal: Principal) -> None:
+        denial = permit(requirement, principal.scopes, self.backend.settings.gates)
+        if denial is not None:
+            raise denial.error()
+
     async def _run(self, tool: Tool, call: Call, model: Any) -> Any:
         try:
-            async with asyncio.timeout(self.backend.settings.upstream_timeout_seconds) as deadline:
+            async with asyncio.timeout(tool.seconds(self.backend.settings)) as deadline:
                 return await tool.handler(call, model)
         except TimeoutError:
             # A TimeoutError that is not this deadline's is a fault of ours and stays one.

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from starlette.types import Message, Receive
@@ -43,11 +44,12 @@ class ClientGone(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """One JSON-RPC message: its method, and the tool's name when it is a `tools/call`."""
+    """One JSON-RPC message: its method, and the tool's name and arguments when it is a `tools/call`."""
 
     body: bytes
     method: str
     tool: str | None = None
+    arguments: Mapping[str, Any] | None = field(default=None, repr=False)
     request_id: str | int | None = None
     """None for a notification, which is not answered."""
 
@@ -98,7 +100,7 @@ def parse_envelope(body: bytes) -> Envelope:
     if not isinstance(message, dict):
         raise BadRequest(400, "The body must be one JSON-RPC request or notification, not a batch.")
     _check(message)
-    return Envelope(body, message["method"], _tool(message), message.get("id"))
+    return Envelope(body, message["method"], *_tool(message), request_id=message.get("id"))
 
 
 def _check(message: dict[str, Any]) -> None:
@@ -119,8 +121,9 @@ def is_request_id(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _tool(message: dict[str, Any]) -> str | None:
+def _tool(message: dict[str, Any]) -> tuple[str | None, Mapping[str, Any] | None]:
     if message["method"] != "tools/call":
-        return None
-    name = (message.get("params") or {}).get("name")
-    return name if isinstance(name, str) else None
+        return None, None
+    params = message.get("params") or {}
+    name, arguments = params.get("name"), params.get("arguments")
+    return name if isinstance(name, str) else None, arguments if isinstance(arguments, dict) else None

@@ -169,10 +169,11 @@ class HttpSurface:
             tool = self._dispatcher.find(envelope.tool)
         except UnknownTool:
             return None
-        denial = permit(tool.requirement, principal.scopes, self._settings.gates)
+        requirement = tool.requirement_of(envelope.arguments)
+        denial = permit(requirement, principal.scopes, self._settings.gates)
         if denial is None or not denial.scopes:
             return None
-        needed = [scope for scope in policy.Scope if scope in tool.requirement.scopes]
+        needed = [scope for scope in policy.Scope if scope in requirement.scopes]
         fields = {"WWW-Authenticate": challenge(needed, "insufficient_scope")}
         return _refused(403, "insufficient_scope", "The token lacks a scope of this call.", fields)
 

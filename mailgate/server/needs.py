@@ -14,16 +14,19 @@ from mailgate.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """`feature`: a key of `imap.features`. `sender`: MAIL_FROM."""
+    """`feature`: a key of `imap.features`. `sender`: MAIL_FROM. `store`: one for prepared messages."""
 
     feature: str | None = None
     role: SpecialUse | None = None
     sender: bool = False
+    store: bool = False
 
-    def unmet(self, settings: Settings, report: MailboxReport | None) -> str | None:
+    def unmet(self, settings: Settings, report: MailboxReport | None, *, has_store: bool) -> str | None:
         """Why the tool cannot be called, or None. Nothing is held against a mail server that was not reached."""
         if self.sender and settings.mail_from is None:
             return "not configured: MAIL_FROM"
+        if self.store and not has_store:
+            return "not configured: no store for prepared messages"
         if report is None:
             return None
         if self.feature is not None and not report.imap.features[self.feature]:

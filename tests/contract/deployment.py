@@ -37,6 +37,7 @@ STORE_KEY = "bm90IGEgc2VjcmV0OiBvbmx5IGZvciB0aGUgdGVzdHM="
 WHEN = datetime(2024, 2, 3, 4, 5, 6, tzinfo=UTC)
 FAILURE = re.compile(r"error ([a-z_]+): ([^\n]+)\nnext: ([^\n]+)")
 SPECIAL = {"Drafts": "\\Drafts", "Sent": "\\Sent", "Trash": "\\Trash", "Junk": "\\Junk", "Archive": "\\Archive"}
+SEND_TOOLS = ("mail_prepare_send", "mail_prepare_reply", "mail_prepare_forward", "mail_send_confirmed")
 PUBLISHED = {name: jsonschema.Draft202012Validator(tool.output_schema) for name, tool in BY_NAME.items()}
 READ_TOOLS = ("mail_capabilities", "mail_list_folders", "mail_search", "mail_read", "mail_get_attachment")
 WRITE_TOOLS = (

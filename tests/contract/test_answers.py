@@ -16,6 +16,7 @@ from mailgate.server.catalog import BY_NAME
 from mailgate.server.schemas import full_schema
 from tests.contract.deployment import (
     READ_TOOLS,
+    SEND_TOOLS,
     WHEN,
     WRITE_TOOLS,
     Deployment,
@@ -123,7 +124,7 @@ async def test_a_client_gets_what_the_schema_it_was_told_says(seeded: Deployment
     }
     async with mcp_client(seeded.app, era) as client:
         told = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
-        assert set(told) == {*READ_TOOLS, *WRITE_TOOLS}
+        assert set(told) == {*READ_TOOLS, *WRITE_TOOLS, *SEND_TOOLS}
         for name, arguments in calls.items():
             await fits(client, name, arguments, told[name])
 

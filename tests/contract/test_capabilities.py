@@ -11,6 +11,7 @@ from mailgate.demo.store import DemoMailbox
 from mailgate.policy import Principal, Scope
 from tests.contract.deployment import (
     READ_TOOLS,
+    SEND_TOOLS,
     USERNAME,
     WRITE_TOOLS,
     Deployment,
@@ -106,20 +107,23 @@ async def test_over_http_the_scopes_are_those_of_the_token(small: Deployment, er
         assert sorted(response.json()["result"]["structuredContent"]["scopes"]) == scopes
 
 
+GATE = {**dict.fromkeys(WRITE_TOOLS, "MAIL_ENABLE_WRITES"), **dict.fromkeys(SEND_TOOLS, "MAIL_ENABLE_SEND")}
+
+
 @pytest.mark.requirement("C5")
 async def test_every_tool_has_a_row_that_is_true(small: Deployment) -> None:
     rows = (await told(small))["tools"]
-    assert [row["name"] for row in rows] == [*READ_TOOLS, *WRITE_TOOLS]
+    assert [row["name"] for row in rows] == [*READ_TOOLS, *WRITE_TOOLS, *SEND_TOOLS]
     assert all(row == {"name": row["name"], "callable": True} for row in rows[: len(READ_TOOLS)])
     for row in rows[len(READ_TOOLS) :]:
         assert row["callable"] is False
-        assert "MAIL_ENABLE_WRITES" in row["reason"]
+        assert GATE[row["name"]] in row["reason"]
         assert (await small.call(row["name"], {})).text.startswith("error gate_closed: ")
     rows = (await told(unconfigured()))["tools"]
     assert {row["name"] for row in rows if row["callable"]} == {"mail_capabilities"}
     for row in rows[1:]:
         assert set(row) == {"name", "callable", "reason"}
-        assert ("MAIL_IMAP_HOST" if row["name"] in READ_TOOLS else "MAIL_ENABLE_WRITES") in row["reason"]
+        assert GATE.get(row["name"], "MAIL_IMAP_HOST") in row["reason"]
         answer = await unconfigured().call(row["name"], {})
         assert answer.failed
 
@@ -144,6 +148,9 @@ PROMISED = {
     "uploads": 20,
     "upload_bytes": 3 * 2**20,
     "message_bytes": 5 * 2**20,
+    "prepared_seconds": 900,
+    "send_deadline_seconds": 120,
+    "store_seconds": 5,
 }
 CHANGED = {
     "MAIL_SEARCH_SCAN_UIDS": ("search_scan_uids", "77", 1000),

@@ -13,6 +13,7 @@ from mailgate.demo.store import DemoMailbox
 from mailgate.policy import Principal, Scope
 from tests.contract.deployment import (
     READ_TOOLS,
+    SEND_TOOLS,
     WHEN,
     WRITE_TOOLS,
     Deployment,
@@ -338,7 +339,7 @@ async def test_all_reading_tools_are_listed_as_read_only_for_everybody(small: De
         listed = (await Post("tools/list", era=era, token=token).to(box.app)).json()["result"]["tools"]
         read_only = [tool["name"] for tool in listed if tool["annotations"]["readOnlyHint"]]
         assert read_only == list(READ_TOOLS)
-        assert [tool["name"] for tool in listed] == [*READ_TOOLS, *WRITE_TOOLS]
+        assert [tool["name"] for tool in listed] == [*READ_TOOLS, *WRITE_TOOLS, *SEND_TOOLS]
     assert small.sent == []
 
 

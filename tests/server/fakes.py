@@ -22,6 +22,7 @@ from mailgate.policy import ALL_SCOPES, Principal, Scope
 from mailgate.server.http import HttpSurface
 from mailgate.settings import Settings, load_settings
 from tests.read.fakes import FakeFolder, FakeMessage
+from tests.send.fakes import FakeSubmitter, MemoryStore
 from tests.write.fakes import WritableFakeFolder, WritableFakeMailbox
 
 OWNER_TOKEN = "canary-token-owner-1a2b3c"
@@ -115,7 +116,8 @@ def writable() -> WritableFakeMailbox:
 
 def service(configured: Settings | None = None, box: WritableFakeMailbox | None = None) -> Service:
     """A deployment over a mailbox in memory."""
-    return build_service(configured or settings(), mailbox=box or mailbox())
+    configured = configured or settings()
+    return build_service(configured, mailbox=box or mailbox(), store=MemoryStore(), submitter=FakeSubmitter())
 
 
 def application(configured: Settings | None = None, box: WritableFakeMailbox | None = None) -> HttpSurface:

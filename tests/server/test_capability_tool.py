@@ -109,7 +109,17 @@ async def test_the_text_stands_on_its_own() -> None:
 
 # --- what the mail server must have ------------------------------------------------------------------------------
 
-OPEN = {"MAIL_ENABLE_WRITES": "1", "MAIL_ENABLE_DELETE": "1", "MAIL_FROM": "me@example.org"}
+OPEN = {
+    "MAIL_ENABLE_WRITES": "1",
+    "MAIL_ENABLE_DELETE": "1",
+    "MAIL_ENABLE_SEND": "1",
+    "MAIL_FROM": "me@example.org",
+    "MAIL_SMTP_HOST": "smtp.example.net",
+    "MAIL_STORE": "sqlite:/nonexistent/store",
+}
+
+
+SEND_TOOLS = ("mail_prepare_send", "mail_prepare_reply", "mail_prepare_forward", "mail_send_confirmed")
 
 
 async def reasons(*announced: str, roles: tuple[SpecialUse, ...] = (SpecialUse.TRASH,), **changes: str) -> Any:
@@ -140,10 +150,13 @@ async def test_without_one_trash_only_mail_trash_cannot_be_called() -> None:
 
 
 async def test_without_a_sender_no_draft_can_be_saved() -> None:
-    assert await reasons("MOVE", "UIDPLUS", MAIL_FROM="") == {"mail_save_draft": "not configured: MAIL_FROM"}
+    assert await reasons("MOVE", "UIDPLUS", MAIL_FROM="", MAIL_ENABLE_SEND="") == {
+        "mail_save_draft": "not configured: MAIL_FROM",
+        **dict.fromkeys(SEND_TOOLS, "gate closed: MAIL_ENABLE_SEND"),
+    }
 
 
 async def test_authority_comes_before_what_the_mail_server_lacks() -> None:
-    refused = await reasons(MAIL_ENABLE_WRITES="", MAIL_FROM="")
+    refused = await reasons("MOVE", MAIL_ENABLE_WRITES="")
     assert len(refused) == 8
     assert all(reason.startswith("gate closed: MAIL_ENABLE_WRITES") for reason in refused.values())

@@ -96,9 +96,19 @@ async def test_every_read_tool_needs_mail_read_before_the_mailbox_is_touched(
     assert box.examined == []
 
 
+OPEN = {
+    **dict.fromkeys(("MAIL_ENABLE_WRITES", "MAIL_ENABLE_DELETE", "MAIL_ENABLE_SEND"), "1"),
+    "MAIL_FROM": "owner@example.org",
+    "MAIL_SMTP_HOST": "smtp.example.net",
+    "MAIL_SMTP_USERNAME": "owner",
+    "MAIL_SMTP_PASSWORD": "canary",
+    "MAIL_STORE": "sqlite:/nonexistent/store",
+}
+
+
 @pytest.mark.parametrize("name", [row.name for row in TOOLS if row.needs_mailbox])
 async def test_without_a_mailbox_every_call_says_what_is_missing_whatever_its_arguments(name: str) -> None:
-    dispatcher = Dispatcher(Backend(unconfigured(MAIL_ENABLE_WRITES="1", MAIL_ENABLE_DELETE="1")))
+    dispatcher = Dispatcher(Backend(unconfigured(**OPEN)))
     answer = await dispatcher.call(name, {CANARY: 1}, principal())
     assert answer.text.startswith("error not_configured: ")
     assert "MAIL_IMAP_HOST" in answer.text

@@ -20,7 +20,7 @@ from tests.server.fakes import ENVIRONMENT, Post, token_entry
 
 READ, WRITE, SEND = "mail.read", "mail.write", "mail.send"
 FLAGS = ("MAIL_ENABLE_WRITES", "MAIL_ENABLE_DELETE", "MAIL_ENABLE_SEND")
-WRITES, DELETE = FLAGS[:2]
+WRITES, DELETE, SENDS = FLAGS
 
 # Not read off the catalog: this is what the operator and the owner were promised.
 TABLE: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -37,6 +37,11 @@ TABLE: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "mail_trash": ((READ, WRITE), (WRITES,)),
     "mail_save_draft": ((READ, WRITE), (WRITES,)),
     "mail_delete_permanently": ((READ, WRITE), (WRITES, DELETE)),
+    "mail_prepare_send": ((READ, SEND), (SENDS,)),
+    "mail_prepare_reply": ((READ, SEND), (SENDS,)),
+    "mail_prepare_forward": ((READ, SEND), (SENDS,)),
+    "mail_send_confirmed": ((READ, SEND), (SENDS,)),
+    "mail_send_confirmed append_sent": ((READ, WRITE, SEND), (WRITES, SENDS)),
 }
 CANARY = "zq7canary"
 REFERENCE = {"folder": "INBOX", "uid_validity": 7, "uid": 3}
@@ -56,6 +61,12 @@ def expected(tool: str, flags: tuple[str, ...], scopes: tuple[str, ...]) -> str 
     if set(needed_flags) - set(flags):
         return "gate_closed"
     return "scope_missing" if set(needed_scopes) - set(scopes) else None
+
+
+def call_of(row: str) -> tuple[str, dict[str, object]]:
+    """The tool of a row, and arguments that are wrong in any case."""
+    name, _, argument = row.partition(" ")
+    return name, {CANARY: 1, **({argument: True} if argument else {})}
 
 
 def token(scopes: tuple[str, ...]) -> str:
@@ -106,8 +117,30 @@ def cases() -> Iterator[tuple[str, tuple[str, ...]]]:
     return ((tool, scopes) for tool in TABLE for scopes in EVERY_SCOPES)
 
 
+def test_of_all_cells_254_are_allowed() -> None:
+    cells = [(row, flags, scopes) for row in TABLE for flags in subsets(FLAGS) for scopes in EVERY_SCOPES]
+    assert len(cells) == 1152
+    assert sum(expected(*cell) is None for cell in cells) == 254
+
+
+@pytest.mark.parametrize(
+    ("said", "more"), [(True, True), ("true", True), (" true ", True), (False, False), ("x", False)]
+)
+async def test_a_copy_needs_more_however_a_client_writes_true(listener: Listener, said: object, more: bool) -> None:
+    """What is understood as true must be seen as true by whoever decides."""
+    service = build_service(listener.settings(opened(FLAGS)))
+    app = build_app(listener.settings(opened(FLAGS)))
+    arguments = {"prepared_id": "p_x", "confirmed_digest": "0" * 64, "append_sent": said}
+    narrow = Principal("test", "caller", frozenset({Scope.READ, Scope.SEND}))
+    answer = await service.dispatcher.call("mail_send_confirmed", arguments, narrow)
+    assert answer.text.startswith("error scope_missing: ") is more, answer.text
+    response = await Post.call("mail_send_confirmed", arguments, token=token((READ, SEND))).to(app)
+    assert (response.status_code == 403) is more
+    assert listener.connections == []
+
+
 def test_the_table_has_every_tool() -> None:
-    assert list(TABLE) == [tool.name for tool in TOOLS]
+    assert list(dict.fromkeys(call_of(row)[0] for row in TABLE)) == [tool.name for tool in TOOLS]
 
 
 @pytest.mark.requirement("W1")
@@ -116,7 +149,7 @@ async def test_every_call_is_decided_by_flags_and_scopes_alone(listener: Listene
     service = build_service(listener.settings(opened(flags)))
     for tool, scopes in cases():
         principal = Principal("test", "caller", frozenset(map(Scope, scopes)))
-        answer = await service.dispatcher.call(tool, {CANARY: 1}, principal)
+        answer = await service.dispatcher.call(*call_of(tool), principal)
         # What is allowed gets as far as the arguments, which are wrong on purpose.
         code = expected(tool, flags, scopes) or "unknown_argument"
         assert answer.text.startswith(f"error {code}: "), (tool, flags, scopes, answer.text)
@@ -132,7 +165,7 @@ async def test_over_http_a_missing_scope_is_403_naming_every_scope_of_the_call(
     for tool, scopes in cases():
         if not scopes:
             continue  # a token has at least one scope
-        response = await Post.call(tool, {CANARY: 1}, token=token(scopes)).to(app)
+        response = await Post.call(*call_of(tool), token=token(scopes)).to(app)
         code = expected(tool, flags, scopes)
         if code == "scope_missing":
             assert response.status_code == 403, (tool, scopes)
@@ -156,7 +189,7 @@ async def test_only_the_exact_value_1_opens_a_gate_and_any_other_warns(listener:
     service = build_service(configured)
     everyone = Principal("test", "caller", frozenset(Scope))
     for tool, (_, needed) in TABLE.items():
-        answer = await service.dispatcher.call(tool, {CANARY: 1}, everyone)
+        answer = await service.dispatcher.call(*call_of(tool), everyone)
         assert answer.text.startswith("error gate_closed: " if needed else "error unknown_argument: ")
     assert listener.connections == []
 

@@ -1,4 +1,4 @@
-"""The demo opens the gate for writing, and only that one."""
+"""The demo opens the gates for writing and sending, and not the one for removing for good."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from mailgate.cli_demo import demo_settings
 from mailgate.policy import Gate
 
 
-async def test_the_demo_writes_and_does_not_delete_for_good() -> None:
+async def test_the_demo_writes_and_sends_and_does_not_delete_for_good() -> None:
     async with demo_settings("a-token-of-the-tests") as settings:
-        assert settings.gates == {Gate.WRITES}
+        assert settings.gates == {Gate.WRITES, Gate.SEND}
         assert settings.mail_from is not None
         assert settings.warnings == ()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mailgate.demo.store import DemoMailbox
-from mailgate.policy import Principal, Scope
+from mailgate.policy import Gate, Principal, Scope
 from mailgate.server.catalog import TOOLS
 from tests.contract.deployment import (
     OWNER,
@@ -217,7 +217,8 @@ async def test_a_folder_that_opens_read_only_is_refused(name: str) -> None:
 @pytest.mark.requirement("W11")
 def test_changing_tools_are_annotated_as_such() -> None:
     changing = [tool for tool in TOOLS if tool.name in ONE_COMMAND]
-    assert [tool.name for tool in TOOLS if not tool.hints.read_only] == list(ONE_COMMAND)
+    writing = [tool.name for tool in TOOLS if not tool.hints.read_only and Gate.WRITES in tool.requirement.gates]
+    assert writing == list(ONE_COMMAND)
     assert [tool.name for tool in changing if tool.hints.destructive] == ["mail_trash", "mail_delete_permanently"]
     assert not any(tool.hints.open_world for tool in changing)
 
@@ -227,7 +228,12 @@ def test_changing_tools_are_annotated_as_such() -> None:
 async def test_capabilities_say_why_a_tool_cannot_be_called(box: Writing) -> None:
     told = await box.ok("mail_capabilities")
     assert {row["name"] for row in told["tools"]} >= set(ONE_COMMAND)
-    assert {row["name"]: row["reason"] for row in told["tools"] if not row["callable"]} == {
+    sending = {
+        row["name"]: row["reason"] for row in told["tools"] if row["name"].startswith(("mail_prepare", "mail_send"))
+    }
+    assert set(sending.values()) == {"gate closed: MAIL_ENABLE_SEND"}
+    refused = {row["name"]: row["reason"] for row in told["tools"] if not row["callable"]}
+    assert {name: reason for name, reason in refused.items() if name not in sending} == {
         "mail_move": "the mail server lacks MOVE",
         "mail_trash": "the mail server lacks MOVE",
         "mail_save_draft": "not configured: MAIL_FROM",

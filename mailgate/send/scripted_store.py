@@ -1,0 +1,155 @@
+"""A send store over anything that runs the scripts of `lua.py`: arguments in, answers out, no state of its own."""
+
+from __future__ import annotations
+
+import base64
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from mailgate.errors import DigestMismatch, PreparedNotFound, SendLimitReached, StoreUnavailable
+from mailgate.limits import RECORD_SECONDS, SEND_WINDOW_SECONDS, STORE_SECONDS
+from mailgate.send import lua
+from mailgate.send.record import Digest, Nonce, PreparedId, SendStatus, SentCopy
+from mailgate.send.store import StoredClaim, StoredMessage, StoredOutcome, StoredRecord, store_call
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class ScriptedStore(ABC):
+    """Base of the Redis stores. Keys begin with the deployment's tag; the braces keep both on one cluster node."""
+
+    def __init__(self, deployment_tag: str, *, seconds: float = STORE_SECONDS) -> None:
+        self._prefix = f"mailgate:{{{deployment_tag}}}:"
+        self._seconds = seconds
+
+    @abstractmethod
+    async def _run(self, script: str, keys: Sequence[str], arguments: Sequence[str]) -> object:
+        """Run one script once and return its answer, or raise; never again by itself."""
+
+    @abstractmethod
+    async def aclose(self) -> None:
+        """Let go of connections."""
+
+    async def prepare(self, message: StoredMessage, *, expires_seconds: float) -> datetime:
+        """See `SendStore.prepare`."""
+        arguments = (
+            message.owner_tag,
+            message.digest.value,
+            _to_text(message.content),
+            _to_text(message.kept),
+            _ms(expires_seconds),
+        )
+        word, *rest = await self._step(lua.PREPARE, message.prepared_id, *arguments)
+        if word != "prepared":
+            raise StoreUnavailable
+        return _time(rest[0])
+
+    async def look(self, prepared_id: PreparedId, owner_tag: str) -> bytes | None:
+        """See `SendStore.look`."""
+        word, *rest = await self._step(lua.LOOK, prepared_id, owner_tag)
+        async with store_call():
+            return _of_text(rest[0]) if word == "prepared" else None
+
+    async def claim(
+        self,
+        prepared_id: PreparedId,
+        owner_tag: str,
+        digest: Digest,
+        nonce: Nonce,
+        *,
+        limit_per_hour: int | None,
+        deadline_seconds: float,
+    ) -> StoredClaim | StoredRecord:
+        """See `SendStore.claim`."""
+        answer = await self._step(
+            lua.CLAIM,
+            prepared_id,
+            owner_tag,
+            digest.value,
+            nonce.value,
+            _ms(deadline_seconds),
+            str(limit_per_hour or 0),
+            _ms(SEND_WINDOW_SECONDS),
+            _ms(RECORD_SECONDS),
+            prepared_id.value,
+        )
+        refusal = {"absent": PreparedNotFound, "mismatch": DigestMismatch, "limit": SendLimitReached}.get(answer[0])
+        if refusal is not None:
+            raise refusal
+        async with store_call():
+            return StoredClaim(_of_text(answer[1])) if answer[0] == "claimed" else _record(answer)
+
+    async def begin(self, prepared_id: PreparedId, nonce: Nonce) -> bool:
+        """See `SendStore.begin`."""
+        return await self._yes(lua.BEGIN, prepared_id, nonce.value, _ms(RECORD_SECONDS))
+
+    async def settle(self, prepared_id: PreparedId, nonce: Nonce, outcome: StoredOutcome) -> StoredRecord | None:
+        """See `SendStore.settle`."""
+        told = (outcome.status.value, outcome.reason or "", _to_text(outcome.refused))
+        answer = await self._step(lua.SETTLE, prepared_id, nonce.value, _ms(RECORD_SECONDS), *told)
+        async with store_call():
+            return None if answer == ["absent"] else _record(answer)
+
+    async def note_copy(self, prepared_id: PreparedId, nonce: Nonce, sent_copy: SentCopy) -> bool:
+        """See `SendStore.note_copy`."""
+        return await self._yes(lua.NOTE_COPY, prepared_id, nonce.value, sent_copy.value)
+
+    async def check(self) -> None:
+        """See `SendStore.check`."""
+        async with store_call(self._seconds):
+            _words(await self._run(lua.CHECK, (), ()))
+
+    async def _yes(self, script: str, prepared_id: PreparedId, *arguments: str) -> bool:
+        answer = await self._step(script, prepared_id, *arguments)
+        if answer not in (["yes"], ["no"]):
+            raise StoreUnavailable
+        return answer == ["yes"]
+
+    async def _step(self, script: str, prepared_id: PreparedId, *arguments: str) -> list[str]:
+        keys = (f"{self._prefix}send:{prepared_id.value}", f"{self._prefix}claims")
+        async with store_call(self._seconds):
+            return _words(await self._run(script, keys, arguments))
+
+
+def _words(answer: object) -> list[str]:
+    """The answer as text. An answer of any other form raises, and the call counts as unanswered."""
+    if not isinstance(answer, list) or not answer:
+        raise TypeError("not a list of strings")
+    return [word.decode("ascii") if isinstance(word, bytes) else _text(word) for word in answer]
+
+
+def _text(word: object) -> str:
+    if not isinstance(word, str):
+        raise TypeError("not a string")
+    return word
+
+
+def _record(answer: list[str]) -> StoredRecord:
+    word, status, at, reason, kept, refused, sent_copy = answer
+    if word != "record":
+        raise ValueError("not a record")
+    return StoredRecord(
+        SendStatus(status),
+        _time(at),
+        reason or None,
+        _of_text(kept),
+        _of_text(refused),
+        SentCopy(sent_copy or SentCopy.NONE),
+    )
+
+
+def _ms(seconds: float) -> str:
+    return str(round(seconds * 1000))
+
+
+def _time(milliseconds: str) -> datetime:
+    return _EPOCH + timedelta(milliseconds=int(milliseconds))
+
+
+def _to_text(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+def _of_text(text: str) -> bytes:
+    return base64.b64decode(text, validate=True)

@@ -1,0 +1,46 @@
+"""The sending tools: arguments to a use case, and nothing else."""
+
+from __future__ import annotations
+
+from mailgate.send.confirm import Confirmation, SendReport, send_confirmed
+from mailgate.send.prepare import Review, prepare_forward, prepare_reply, prepare_send
+from mailgate.send.record import Owner
+from mailgate.server.backend import Call
+from mailgate.server.send_arguments import PrepareAnswerArguments, PrepareSendArguments, SendConfirmedArguments
+from mailgate.settings import Settings
+
+
+async def mail_prepare_send(call: Call, arguments: PrepareSendArguments) -> Review:
+    """A new message, stored for the owner to confirm."""
+    return await prepare_send(call.desk, arguments.message.to_composition(), _owner(call))
+
+
+async def mail_prepare_reply(call: Call, arguments: PrepareAnswerArguments) -> Review:
+    """A reply, likewise."""
+    reference, asked = arguments.reference.to_reference(), arguments.message.to_composition()
+    return await prepare_reply(call.desk, call.connected.mailbox, reference, asked, _owner(call))
+
+
+async def mail_prepare_forward(call: Call, arguments: PrepareAnswerArguments) -> Review:
+    """A forward, likewise."""
+    reference, asked = arguments.reference.to_reference(), arguments.message.to_composition()
+    return await prepare_forward(call.desk, call.connected.mailbox, reference, asked, _owner(call))
+
+
+async def mail_send_confirmed(call: Call, arguments: SendConfirmedArguments) -> SendReport:
+    """The one attempt to send, or what is recorded about it."""
+    confirmation = Confirmation(arguments.named, arguments.digest, arguments.append_sent)
+    return await send_confirmed(call.desk, call.connected.mailbox, confirmation, _owner(call))
+
+
+def sending_seconds(settings: Settings) -> float:
+    """How long mail_send_confirmed may take: more than all its steps, each of which has a deadline of its own.
+
+    Finding the Sent folder, the attempt, and filing the copy; the rest is for the store.
+    """
+    return 2 * settings.upstream_timeout_seconds + settings.send_deadline_seconds + 60.0
+
+
+def _owner(call: Call) -> Owner:
+    """Scopes are no part of who somebody is: they may change between the two calls."""
+    return Owner(call.principal.issuer, call.principal.subject)
