@@ -38,7 +38,8 @@ async def serve_stdio(dispatcher: Dispatcher, scopes: Iterable[Scope] = ALL_SCOP
     A call that changes mail must not be dropped between its two halves because nobody listens any more.
     """
     server = build_server(dispatcher, local_principal(scopes))
-    patience = dispatcher.backend.settings.upstream_timeout_seconds + _GRACE_SECONDS
+    settings = dispatcher.backend.settings
+    patience = max(settings.upstream_timeout_seconds, settings.send_deadline_seconds) + _GRACE_SECONDS
     lines = _CheckedLines(_Lines(asyncio.get_running_loop()), patience)
     for number in (signal.SIGTERM, signal.SIGINT):
         with suppress(NotImplementedError, RuntimeError):  # not on every system, and only in the main thread
