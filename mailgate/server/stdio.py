@@ -19,7 +19,7 @@ from mcp.types import ErrorData, JSONRPCError
 from mailgate.policy import ALL_SCOPES, Principal, Scope
 from mailgate.server import telemetry
 from mailgate.server.dispatch import Dispatcher
-from mailgate.server.envelope import BadRequest, is_request_id, parse_envelope
+from mailgate.server.envelope import BadRequest, Envelope, is_request_id, parse_envelope
 from mailgate.server.mcp import build_server
 
 _CHUNK: Final = 64 * 1024
@@ -100,8 +100,15 @@ class _Answers:
         self._open.add(request)
         self._idle.clear()
 
+    def forget(self, request: object) -> None:
+        """The request with this id needs no answer any more."""
+        if isinstance(request, str | int):
+            self._open.discard(request)
+        if not self._open:
+            self._idle.set()
+
     async def all(self, seconds: float) -> None:
-        """Wait until nothing is open; a cancelled request is never answered, so not for ever."""
+        """Wait until nothing is open, and not for ever."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._idle.wait()
@@ -109,9 +116,7 @@ class _Answers:
     async def send(self, item: SessionMessage) -> None:
         """To the client."""
         await self._stream.send(item)
-        self._open.discard(getattr(item.message, "id", None))
-        if not self._open:
-            self._idle.set()
+        self.forget(getattr(item.message, "id", None))
 
     async def aclose(self) -> None:
         """As the stream's own."""
@@ -149,12 +154,21 @@ class _CheckedLines:
             except BadRequest as bad:
                 await self._refuse(line, bad)
                 continue
-            if envelope.request_id is not None and self.answers is not None:
-                self.answers.expect(envelope.request_id)
+            if self.answers is not None:
+                self._note(self.answers, envelope, line)
             yield line.decode()
         if self.answers is not None:
             # The SDK cancels what still runs when its input ends.
             await self.answers.all(self._patience)
+
+    @staticmethod
+    def _note(answers: _Answers, envelope: Envelope, line: bytes) -> None:
+        if envelope.request_id is not None:
+            answers.expect(envelope.request_id)
+        elif envelope.method == "notifications/cancelled":
+            # A cancelled request may or may not be answered; whoever cancelled it does not wait.
+            parameters = _loosely(line).get("params")
+            answers.forget(parameters.get("requestId") if isinstance(parameters, dict) else None)
 
     async def _refuse(self, line: bytes, bad: BadRequest) -> None:
         message = _loosely(line)

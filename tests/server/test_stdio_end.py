@@ -134,4 +134,4 @@ def test_a_cancelled_call_does_not_keep_the_server_from_ending() -> None:
         assert process.stdin is not None
         process.stdin.close()
         held.go_on.set()
-        assert process.wait(timeout=50) == 0
+        assert process.wait(timeout=20) == 0
