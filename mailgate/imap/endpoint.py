@@ -34,6 +34,16 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def check_endpoint(protocol: str, host: str, port: int, security: Security) -> None:
+    """`ValueError` for an impossible port, an empty host, and plaintext to a host that is not loopback."""
+    if not host:
+        raise ValueError(f"the {protocol} host is empty")
+    if not 1 <= port <= PORT_MAX:
+        raise ValueError(f"the {protocol} port is out of range")
+    if security is Security.PLAINTEXT and not is_loopback(host):
+        raise ValueError(f"{protocol} without TLS is only allowed to a loopback host")
+
+
 @dataclass(frozen=True, slots=True)
 class ImapEndpoint:
     """One IMAP server.
@@ -49,12 +59,7 @@ class ImapEndpoint:
     connect_seconds: float = CONNECT_SECONDS
 
     def __post_init__(self) -> None:
-        if not self.host:
-            raise ValueError("the IMAP host is empty")
-        if not 1 <= self.port <= PORT_MAX:
-            raise ValueError("the IMAP port is out of range")
-        if self.security is Security.PLAINTEXT and not is_loopback(self.host):
-            raise ValueError("IMAP without TLS is only allowed to a loopback host")
+        check_endpoint("IMAP", self.host, self.port, self.security)
 
 
 _UNSENDABLE = re.compile("[\x00\r\n\ud800-\udfff]")

@@ -18,7 +18,7 @@ from aiosmtplib import SMTPException, SMTPResponse, SMTPResponseException, SMTPT
 from aiosmtplib.protocol import SMTPProtocol
 
 from mailgate.errors import UpstreamError, UpstreamProtocolError, UpstreamTimeout, UpstreamUnavailable
-from mailgate.imap.endpoint import PORT_MAX, Security, is_loopback
+from mailgate.imap.endpoint import Security, check_endpoint
 from mailgate.imap.tls import client_context, tls_failure
 from mailgate.limits import CONNECT_SECONDS
 from mailgate.send.smtp_reply import MalformedReply, ReplyReader, reply_of
@@ -40,12 +40,7 @@ class SmtpEndpoint:
     connect_seconds: float = CONNECT_SECONDS
 
     def __post_init__(self) -> None:
-        if not self.host:
-            raise ValueError("the SMTP host is empty")
-        if not 1 <= self.port <= PORT_MAX:
-            raise ValueError("the SMTP port is out of range")
-        if self.security is Security.PLAINTEXT and not is_loopback(self.host):
-            raise ValueError("SMTP without TLS is only allowed to a loopback host")
+        check_endpoint("SMTP", self.host, self.port, self.security)
 
 
 @dataclass(frozen=True, slots=True)
