@@ -112,9 +112,10 @@ def build_desk(
 ) -> SendDesk | None:
     """What sending needs, nothing of it opened yet; None while sending is closed, or something for it is missing.
 
-    What is prepared belongs to this mailbox (`identity`) behind this public URL.
+    What is prepared belongs to this login behind this public URL: another host or port of the same mailbox (a move, a
+    proxy) changes nothing. `identity` stands in where there is no login.
     """
-    deployment = Deployment(identity, settings.public_url or "")
+    deployment = Deployment(settings.username or identity, settings.public_url or "")
     store = store or build_store(settings, deployment)
     submitter = submitter or build_submitter(settings)
     if Gate.SEND not in settings.gates or settings.mail_from is None or store is None or submitter is None:

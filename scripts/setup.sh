@@ -36,6 +36,18 @@ install_packages() {
   [ "$status" -eq 0 ] || packages_missing+=("$@")
 }
 
+# Exim and Dovecot's LMTP service, for the tests that send through a real MTA. apt would remove another MTA for Exim, and
+# with it this machine's own mail: whoever has one keeps it.
+install_mta() {
+  [ -x /usr/lib/dovecot/lmtp ] || install_packages dovecot-lmtpd
+  command -v exim4 >/dev/null && return 0
+  if [ -e /usr/sbin/sendmail ]; then
+    packages_missing+=(exim4-daemon-light)
+  else
+    install_packages exim4-daemon-light
+  fi
+}
+
 usable_python() {
   "$1" -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
 }

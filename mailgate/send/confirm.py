@@ -1,15 +1,15 @@
 """`mail_send_confirmed`: claim, submit once, settle, and perhaps file a copy.
 
-    Sent folder, recipients -> claim -> connect ... RCPT -> begin -> DATA ... reply -> settle -> copy
+    look -> recipients, Sent folder -> claim -> connect ... RCPT -> begin -> DATA ... reply -> settle -> copy
 
-Everything before the claim refuses without consuming. From the claim on nothing is tried twice, and the answer is
-what is recorded. Why no message is ever submitted twice: docs/safety.md.
+Everything before the claim refuses without consuming. What is no longer prepared can only be told about: it needs no
+folder and no list, and a repeat is answered whatever has become of them. From the claim on nothing is tried twice, and
+the answer is what is recorded. Why no message is ever submitted twice: docs/safety.md.
 """
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -65,11 +65,12 @@ async def send_confirmed(
     `RecipientNotAllowed`, `PreparedNotFound`, `DigestMismatch`, `SendLimitReached`. `StoreUnavailable`: this call sent
     nothing, and the message may count as consumed.
     """
-    folder = await _sent_folder(desk, mailbox) if confirmation.append_sent else None
-    if desk.allowed.entries:
+    folder = None
+    if confirmation.append_sent or desk.allowed.entries:
         envelope = await desk.ledger.look(confirmation.prepared_id, owner)
         if envelope is not None:
             desk.allowed.check(envelope.recipients)
+            folder = await _sent_folder(desk, mailbox) if confirmation.append_sent else None
     attempt = _Attempt(desk, mailbox, folder, confirmation, owner)
     report = await desk.see_through(attempt.run())
     return report or _told(SendRecord(SendStatus.CLAIMED, desk.clock()))
@@ -102,6 +103,9 @@ class _Attempt:
         claim = await self.desk.ledger.claim(asked.prepared_id, self.owner, asked.digest, nonce)
         if isinstance(claim, AlreadyConsumed):
             return _told(claim.record)
+        if asked.append_sent and self.folder is None:
+            # It was not prepared a moment ago, and nothing leads back: such a store cannot be relied on.
+            return await self._settled(claim.message, nonce, Outcome(SendStatus.NOT_SENT, StoreUnavailable.code))
         outcome = await self._submitted(claim.message, nonce, deadline)
         report = await self._settled(claim.message, nonce, outcome)
         if self.folder is None or report.record.status is not SendStatus.ACCEPTED:
@@ -165,11 +169,17 @@ class _Attempt:
     ) -> SendReport:
         """The message has been accepted, and whatever happens here is a warning at most."""
         filed = await self._copy(message, folder)
-        copy = filed.copy
-        with suppress(StoreUnavailable):  # the record then says that there is no copy, which nobody acts on
-            await self.desk.ledger.note_copy(message.prepared_id, nonce, copy)
-        told = tuple(ReadWarning(*warning.split(": ", 1)) for warning in filed.warnings)
-        return SendReport(replace(report.record, sent_copy=copy), (*report.warnings, *told))
+        told = [ReadWarning(*warning.split(": ", 1)) for warning in filed.warnings]
+        noted = await self._noted(message.prepared_id, nonce, filed.copy)
+        if not noted and not report.warnings:  # a record that is not there at all has been warned of
+            told.append(warnings.COPY_NOT_RECORDED)
+        return SendReport(replace(report.record, sent_copy=filed.copy), (*report.warnings, *told))
+
+    async def _noted(self, prepared_id: PreparedId, nonce: Nonce, copy: SentCopy) -> bool:
+        try:
+            return await self.desk.ledger.note_copy(prepared_id, nonce, copy)
+        except StoreUnavailable:
+            return False
 
     async def _copy(self, message: PreparedMessage, folder: FolderName) -> FiledCopy:
         try:

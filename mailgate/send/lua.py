@@ -1,10 +1,14 @@
 """The steps of a send record as Lua scripts, one a step, for every store that speaks Redis.
 
 A script runs as one atomic unit and takes the time from the server (Redis, `EVAL`; effects are replicated, not the
-script). Each is given `KEYS[1]`, the record, and `KEYS[2]`, the claims of the last hour. Binary values are base64, so
-that they survive interfaces that carry text only. An answer is a list of strings whose first is a word.
+script). Each is given `KEYS[1]`, the record, `KEYS[2]`, the claims of the last hour, and `KEYS[3]`, the content. Binary
+values are base64, so that they survive interfaces that carry text only. An answer is a list of strings whose first is a
+word.
 
-The record is one hash: status owner digest content kept expires nonce stale at reason refused sent_copy.
+The record is one hash: status owner digest kept expires nonce stale at reason refused sent_copy. It alone decides:
+where there is none, nothing can be claimed, whatever else there is. The content lies beside it because only a key has a
+life of its own in every version of Redis: the record of a claim whose process died is kept for days, and its content
+ends with its deadline although nobody comes back. Either key without the other gives nothing that could be sent.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from __future__ import annotations
 from typing import Final
 
 _PRELUDE: Final = """
-local key = KEYS[1]
+local key, content_key = KEYS[1], KEYS[3]
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local function ms(number) return string.format('%.0f', number) end
@@ -23,7 +27,7 @@ local function change(retention, ...)
   redis.call('PEXPIRE', key, retention)
 end
 local function finish(retention, status, reason, refused)
-  redis.call('HDEL', key, 'content')
+  redis.call('DEL', content_key)
   change(retention, 'status', status, 'reason', reason, 'refused', refused)
 end
 local function abandon(retention)
@@ -40,10 +44,11 @@ PREPARE: Final = (
     _PRELUDE
     + """
 local owner, digest, content, kept, lifetime = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
-if redis.call('EXISTS', key) == 1 then return {'exists'} end
+if redis.call('EXISTS', key, content_key) > 0 then return {'exists'} end
 local expires = ms(now + lifetime)
-redis.call('HSET', key, 'status', 'prepared', 'owner', owner, 'digest', digest, 'content', content,
-  'kept', kept, 'expires', expires, 'at', ms(now))
+redis.call('SET', content_key, content, 'PX', lifetime)
+redis.call('HSET', key, 'status', 'prepared', 'owner', owner, 'digest', digest, 'kept', kept, 'expires', expires,
+  'at', ms(now))
 redis.call('PEXPIRE', key, lifetime)
 return {'prepared', expires}
 """
@@ -53,7 +58,9 @@ LOOK: Final = (
     _PRELUDE
     + """
 if get('status') ~= 'prepared' or get('owner') ~= ARGV[1] or now >= tonumber(get('expires')) then return {'absent'} end
-return {'prepared', get('content')}
+local content = redis.call('GET', content_key)
+if not content then return {'absent'} end
+return {'prepared', content}
 """
 )
 
@@ -64,12 +71,13 @@ local owner, digest, nonce, deadline, limit = ARGV[1], ARGV[2], ARGV[3], tonumbe
 local window, retention, id = tonumber(ARGV[6]), ARGV[7], ARGV[8]
 local status = get('status')
 if status == '' or get('owner') ~= owner then return {'absent'} end
-if status == 'prepared' and now >= tonumber(get('expires')) then
-  redis.call('DEL', key)
+local content = redis.call('GET', content_key)
+if status == 'prepared' and (now >= tonumber(get('expires')) or not content) then
+  redis.call('DEL', key, content_key)
   return {'absent'}
 end
 if get('digest') ~= digest then return {'mismatch'} end
-if status == 'claimed' and get('nonce') == nonce and not stale() then return {'claimed', get('content')} end
+if status == 'claimed' and get('nonce') == nonce and content and not stale() then return {'claimed', content} end
 if status ~= 'prepared' then
   abandon(retention)
   return record()
@@ -79,7 +87,8 @@ if limit > 0 and redis.call('ZCARD', KEYS[2]) >= limit then return {'limit'} end
 redis.call('ZADD', KEYS[2], ms(now), id)
 redis.call('PEXPIRE', KEYS[2], window)
 change(retention, 'status', 'claimed', 'nonce', nonce, 'stale', ms(now + deadline))
-return {'claimed', get('content')}
+redis.call('PEXPIRE', content_key, deadline)
+return {'claimed', content}
 """
 )
 
@@ -92,7 +101,7 @@ abandon(retention)
 local status = get('status')
 if (status ~= 'claimed' and status ~= 'submitting') or stale() then return {'no'} end
 if status == 'claimed' then
-  redis.call('HDEL', key, 'content')
+  redis.call('DEL', content_key)
   change(retention, 'status', 'submitting')
 end
 return {'yes'}

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Final
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
 
 from mailgate.imap.values import MessageRef
+from mailgate.limits import PREPARED_SECONDS
 from mailgate.mime.compose import ComposedMessage, SenderLike, compose, make_message_id
 from mailgate.mime.composition import Composition
 from mailgate.mime.model import ReadWarning
@@ -39,29 +41,51 @@ class Review:
     warnings: tuple[ReadWarning, ...] = ()
 
 
-async def prepare_send(desk: SendDesk, composition: Composition, owner: Owner) -> Review:
+ShowAll: TypeAlias = Callable[[Review], object]
+"""Raises `LimitExceeded` for a review that the owner could not be shown whole; asked before anything is stored."""
+
+
+def _always(_review: Review) -> None:
+    return
+
+
+async def prepare_send(
+    desk: SendDesk, composition: Composition, owner: Owner, *, show_all: ShowAll = _always
+) -> Review:
     """Store the message for fifteen minutes, for this owner to confirm.
 
     Raises `InvalidArgument` without a recipient, `LimitExceeded`, `RecipientNotAllowed`, `StoreUnavailable`.
     """
     _check(desk, composition)
-    return await _prepare(desk, Answering(composition), owner)
+    return await _prepare(desk, Answering(composition), owner, show_all)
 
 
 async def prepare_reply(
-    desk: SendDesk, mailbox: Mailbox, reference: MessageRef, composition: Composition, owner: Owner
+    desk: SendDesk,
+    mailbox: Mailbox,
+    reference: MessageRef,
+    composition: Composition,
+    owner: Owner,
+    *,
+    show_all: ShowAll = _always,
 ) -> Review:
     """As `prepare_send`, in the thread of the message that `reference` names."""
     _check(desk, composition)
-    return await _prepare(desk, await reply(mailbox, reference, composition), owner)
+    return await _prepare(desk, await reply(mailbox, reference, composition), owner, show_all)
 
 
 async def prepare_forward(
-    desk: SendDesk, mailbox: Mailbox, reference: MessageRef, composition: Composition, owner: Owner
+    desk: SendDesk,
+    mailbox: Mailbox,
+    reference: MessageRef,
+    composition: Composition,
+    owner: Owner,
+    *,
+    show_all: ShowAll = _always,
 ) -> Review:
     """As `prepare_send`, with the text of the message that `reference` names below the caller's."""
     _check(desk, composition)
-    return await _prepare(desk, await forward(mailbox, reference, composition), owner)
+    return await _prepare(desk, await forward(mailbox, reference, composition), owner, show_all)
 
 
 def _check(desk: SendDesk, composition: Composition) -> None:
@@ -70,23 +94,26 @@ def _check(desk: SendDesk, composition: Composition) -> None:
     desk.allowed.check((*composition.to, *composition.cc, *composition.bcc))
 
 
-async def _prepare(desk: SendDesk, answering: Answering, owner: Owner) -> Review:
-    composed, reviewed = await asyncio.to_thread(_composed, answering.composition, desk.sender, desk.clock())
+async def _prepare(desk: SendDesk, answering: Answering, owner: Owner, show_all: ShowAll) -> Review:
+    now = desk.clock()
+    composed, reviewed = await asyncio.to_thread(_composed, answering.composition, desk.sender, now)
     # The header names To and Cc; only the envelope knows Bcc.
     envelope = Envelope(desk.sender.address, reviewed.to, reviewed.cc, answering.composition.bcc)
     prepared = PreparedMessage(PreparedId.new(), envelope, composed.data, composed.message_id)
-    expires_at = await desk.ledger.prepare(prepared, owner)
     invisible = (HAS_INVISIBLE,) if reviewed.has_invisible else ()
-    return Review(
+    shown = Review(
         prepared_id=prepared.prepared_id,
         digest=prepared.digest,
         envelope=envelope,
         content=reviewed,
         message_id=composed.message_id,
         size=composed.size,
-        expires_at=expires_at,
+        expires_at=now + timedelta(seconds=PREPARED_SECONDS),
         warnings=tuple(dict.fromkeys((*composed.warnings, *answering.warnings, *invisible))),
     )
+    show_all(shown)
+    # Only the store's clock counts; what stood there until now has the same length.
+    return replace(shown, expires_at=await desk.ledger.prepare(prepared, owner))
 
 
 def _composed(composition: Composition, sender: SenderLike, now: datetime) -> tuple[ComposedMessage, Reviewed]:

@@ -17,7 +17,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class ScriptedStore(ABC):
-    """Base of the Redis stores. Keys begin with the deployment's tag; the braces keep both on one cluster node."""
+    """Base of the Redis stores. Keys begin with the deployment's tag; the braces keep all on one cluster node."""
 
     def __init__(self, deployment_tag: str, *, seconds: float = STORE_SECONDS) -> None:
         self._prefix = f"mailgate:{{{deployment_tag}}}:"
@@ -107,7 +107,8 @@ class ScriptedStore(ABC):
         return answer == ["yes"]
 
     async def _step(self, script: str, prepared_id: PreparedId, *arguments: str) -> list[str]:
-        keys = (f"{self._prefix}send:{prepared_id.value}", f"{self._prefix}claims")
+        names = (f"send:{prepared_id.value}", "claims", f"content:{prepared_id.value}")
+        keys = tuple(self._prefix + name for name in names)
         async with store_call(self._seconds):
             return _words(await self._run(script, keys, arguments))
 

@@ -136,12 +136,16 @@ class Steps:
         return True
 
     def settle(self, prepared_id: PreparedId, nonce: Nonce, outcome: StoredOutcome) -> StoredRecord | None:
-        """From this attempt's `claimed` or `submitting` to the outcome; anything else is told as it is."""
-        self.sweep()
+        """From this attempt's `claimed` or `submitting` to the outcome; anything else is told as it is.
+
+        An attempt that took all of its time comes here a moment after it: what it has to tell is more than the sweep
+        would say in its place.
+        """
         row = self._row(prepared_id)
         if row is not None and row.nonce == nonce.value and row.status in _LIVE:
             self._change(_SETTLE, prepared_id, outcome.status.value, outcome.reason, outcome.refused)
-            row = self._row(prepared_id)
+        self.sweep()
+        row = self._row(prepared_id)
         return None if row is None or row.status is SendStatus.PREPARED else self._record(row)
 
     def note_copy(self, prepared_id: PreparedId, nonce: Nonce, sent_copy: SentCopy) -> bool:

@@ -37,7 +37,7 @@ class SqliteStore:
         # SQLite takes one writer at a time anyhow; one thread keeps this process from competing with itself.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="send-store")
         self._connection: sqlite3.Connection | None = None
-        self._ended = False
+        self._file: tuple[int, int] | None = None
 
     async def prepare(self, message: StoredMessage, *, expires_seconds: float) -> datetime:
         """See `SendStore.prepare`."""
@@ -105,16 +105,26 @@ class SqliteStore:
         return result
 
     def _opened(self) -> sqlite3.Connection:
+        if self._connection is not None and self._identity() != self._file:
+            # Somebody took the file away or put another in its place: what is written to the old one, nobody else sees.
+            self._close()
         if self._connection is None:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             # The files SQLite puts beside it take over its permissions.
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
             connection = sqlite3.connect(self._path, timeout=self._seconds * _BUSY_SHARE, isolation_level=None)
-            self._connection = connection
+            self._connection, self._file = connection, self._identity()
             for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
                 connection.execute(f"PRAGMA {pragma}")
             connection.executescript(SCHEMA)
         return self._connection
+
+    def _identity(self) -> tuple[int, int] | None:
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino
 
     def _close(self) -> None:
         connection, self._connection = self._connection, None

@@ -3,9 +3,12 @@
     absent --prepare--> prepared --claim(n)--> claimed(n) --begin(n)--> submitting(n) --settle(n)--> finished
                                                    +--settle(n), or abandoned once stale--> finished
 
-One record holds state, owner, nonce and content: nothing that could be sent lives anywhere else. Every step is one
-atomic step that compares state and nonce, so a step that arrives twice, late or not at all changes nothing it should
-not. All times are the store's own clock; a process whose clock is wrong does no harm.
+One record holds state, owner and nonce, and decides alone: without it there is nothing that could be claimed. Every
+step is one atomic step that compares state and nonce, so a step that arrives twice, late or not at all changes nothing
+it should not. All times are the store's own clock; a process whose clock is wrong does no harm.
+
+The content is wiped by `begin`, by the outcome, and where its attempt died before, once the deadline is over: by the
+store itself where it can (Redis), else by whatever step comes next (SQLite). The record is kept without it.
 
 Nobody but `ledger.SendLedger` calls a store: what is stored is sealed there.
 """

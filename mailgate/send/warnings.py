@@ -32,3 +32,7 @@ RECORD_NOT_SAVED: Final = ReadWarning(
 RECORD_LOST: Final = ReadWarning(
     "record_lost", "The store no longer has a record of this message. What is said here is true; keep it."
 )
+COPY_NOT_RECORDED: Final = ReadWarning(
+    "copy_not_recorded",
+    "What became of the copy in Sent could not be stored; a later call with this id says that there is none.",
+)

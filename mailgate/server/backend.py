@@ -35,14 +35,23 @@ class Connected:
     cursors: CursorCodec
 
 
+def _fits(_value: Any) -> None:
+    return
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call: who calls, the table it was looked up in, and what it has set in motion so far."""
+    """One call: who calls, the table it was looked up in, and what it has set in motion so far.
+
+    `require_fit` raises `LimitExceeded` for a value that could not be answered whole: for a handler that must know
+    before it changes anything.
+    """
 
     backend: Backend
     principal: Principal
     tools: tuple[Tool, ...]
     change: Change = field(default_factory=Change)
+    require_fit: Callable[[Any], object] = _fits
 
     @property
     def settings(self) -> Settings:

@@ -12,6 +12,7 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from mailgate.errors import LimitExceeded, NotConfigured, UpstreamTimeout
@@ -80,8 +81,9 @@ class Dispatcher:
             raise NotConfigured(settings.missing)
         model = validate(tool.arguments, tool.input_schema, arguments)
         self._authorize(tool.requirement_for(model), principal)
-        value = await self._run(tool, Call(self.backend, principal, self.tools), model)
-        return fitted(tool, value, settings.max_result_bytes)
+        fit = partial(fitted, tool, budget=settings.max_result_bytes)
+        value = await self._run(tool, Call(self.backend, principal, self.tools, require_fit=fit), model)
+        return fit(value)
 
     def _authorize(self, requirement: Requirement, principal: Principal) -> None:
         denial = permit(requirement, principal.scopes, self.backend.settings.gates)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from mailgate.errors import LimitExceeded
 from mailgate.send.confirm import Confirmation, SendReport, send_confirmed
 from mailgate.send.prepare import Review, prepare_forward, prepare_reply, prepare_send
 from mailgate.send.record import Owner
@@ -12,19 +15,23 @@ from mailgate.settings import Settings
 
 async def mail_prepare_send(call: Call, arguments: PrepareSendArguments) -> Review:
     """A new message, stored for the owner to confirm."""
-    return await prepare_send(call.desk, arguments.message.to_composition(), _owner(call))
+    return await prepare_send(
+        call.desk, arguments.message.to_composition(), _owner(call), show_all=partial(_show_all, call)
+    )
 
 
 async def mail_prepare_reply(call: Call, arguments: PrepareAnswerArguments) -> Review:
     """A reply, likewise."""
     reference, asked = arguments.reference.to_reference(), arguments.message.to_composition()
-    return await prepare_reply(call.desk, call.connected.mailbox, reference, asked, _owner(call))
+    mailbox, show_all = call.connected.mailbox, partial(_show_all, call)
+    return await prepare_reply(call.desk, mailbox, reference, asked, _owner(call), show_all=show_all)
 
 
 async def mail_prepare_forward(call: Call, arguments: PrepareAnswerArguments) -> Review:
     """A forward, likewise."""
     reference, asked = arguments.reference.to_reference(), arguments.message.to_composition()
-    return await prepare_forward(call.desk, call.connected.mailbox, reference, asked, _owner(call))
+    mailbox, show_all = call.connected.mailbox, partial(_show_all, call)
+    return await prepare_forward(call.desk, mailbox, reference, asked, _owner(call), show_all=show_all)
 
 
 async def mail_send_confirmed(call: Call, arguments: SendConfirmedArguments) -> SendReport:
@@ -39,6 +46,17 @@ def sending_seconds(settings: Settings) -> float:
     Finding the Sent folder, the attempt, and filing the copy; the rest is for the store.
     """
     return 2 * settings.upstream_timeout_seconds + settings.send_deadline_seconds + 60.0
+
+
+def _show_all(call: Call, review: Review) -> None:
+    """Nothing may be stored that its owner cannot look at; and nothing of a review is ever cut."""
+    try:
+        call.require_fit(review)
+    except LimitExceeded:
+        raise LimitExceeded(
+            "The review of this message would pass this deployment's MAIL_MAX_RESULT_BYTES; nothing was stored.",
+            next_step="Shorten `message.text` and prepare again; the operator can raise the limit.",
+        ) from None
 
 
 def _owner(call: Call) -> Owner:

@@ -33,7 +33,8 @@ class DovecotOptions:
     """What a suite may vary. `capability`: the advertised list, in place of the true one (imap_capability).
 
     `rights`: a folder's name to what its owner may do there (RFC 4314 letters); such a folder has no role. `quota`:
-    the size of a whole mailbox and `largest` that of a message, both in Dovecot's own spelling (`64K`).
+    the size of a whole mailbox and `largest` that of a message, both in Dovecot's own spelling (`64K`). `lmtp`: it
+    takes mail for its users on the socket `run/lmtp` (RFC 2033).
     """
 
     storage: Storage = Storage.MAILDIR
@@ -42,6 +43,7 @@ class DovecotOptions:
     rights: Mapping[str, str] = field(default_factory=dict)
     quota: str | None = None
     largest: str | None = None
+    lmtp: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +106,12 @@ def _imap(layout: DovecotLayout, options: DovecotOptions, user: str) -> str:
     return f"protocol imap {{\n  rawlog_dir = {layout.root}/rawlog/{user}\n{capability}}}\n"
 
 
-def _common(layout: DovecotLayout) -> str:
+def _common(layout: DovecotLayout, options: DovecotOptions) -> str:
     return f"""
 base_dir = {layout.root}/run
 state_dir = {layout.root}/state
 log_path = {layout.root}/dovecot.log
-protocols = imap
+protocols = imap{" lmtp" * options.lmtp}
 listen = 127.0.0.1
 default_internal_user = {layout.account}
 default_internal_group = {layout.group}
@@ -154,7 +156,7 @@ def _limits_24(options: DovecotOptions) -> str:
 def _syntax_23(layout: DovecotLayout, options: DovecotOptions) -> str:
     root = layout.root
     return f"""
-{_common(layout)}
+{_common(layout, options)}
 ssl_cert = <{root}/cert.pem
 ssl_key = <{root}/key.pem
 disable_plaintext_auth = no
@@ -179,7 +181,7 @@ def _syntax_24(layout: DovecotLayout, options: DovecotOptions) -> str:
     folders = "maildir++" if options.storage is Storage.MAILDIR else "fs"
     return f"""dovecot_config_version = 2.4.0
 dovecot_storage_version = 2.4.0
-{_common(layout)}
+{_common(layout, options)}
 ssl_server_cert_file = {root}/cert.pem
 ssl_server_key_file = {root}/key.pem
 auth_allow_cleartext = yes

@@ -36,13 +36,18 @@ class RestFault(Enum):
     ODD = "carried out, then well-formed JSON of another form"
     ENDLESS = "carried out, then an answer that does not end"
     PACKED = "carried out, then an answer with a content encoding nobody asked for"
+    EMPTIED = "carried out and answered; right before the answer the server loses all its data"
+    EVICTED = "carried out and answered; right before the answer the server evicts the record"
 
 
 class RedisRest:
     """`async with RedisRest(redis_port) as rest:`; faults given to `then` happen to the next requests, in order."""
 
-    def __init__(self, redis_port: int, *, token: str = TOKEN, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self, redis_port: int, *, token: str = TOKEN, password: str = "", tls: ssl.SSLContext | None = None
+    ) -> None:
         self._tls = tls
+        self._password = password
         self._redis_port = redis_port
         self._token = token
         self._faults: deque[RestFault | None] = deque()
@@ -71,6 +76,10 @@ class RedisRest:
         """What happens to the next requests; None is no fault."""
         self._faults.extend(faults)
 
+    def clear(self) -> None:
+        """Forget faults that nothing has happened to yet."""
+        self._faults.clear()
+
     async def release(self) -> list[Any]:
         """Carry out what was held back; the answers that nobody waits for any more."""
         held, self._held = self._held, []
@@ -87,7 +96,7 @@ class RedisRest:
         finally:
             self._tasks.discard(task)
             writer.close()
-            with suppress(ConnectionError):
+            with suppress(ConnectionError, asyncio.CancelledError):
                 await writer.wait_closed()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -127,6 +136,9 @@ class RedisRest:
         body = json.dumps(answer).encode()
         if fault is RestFault.REPLAY:
             _send(writer, 200, await self._carry_out(command))
+        elif fault in (RestFault.EMPTIED, RestFault.EVICTED):
+            await self._carry_out(["FLUSHALL"] if fault is RestFault.EMPTIED else ["DEL", command[3]])
+            _send(writer, 200, answer)
         elif fault is RestFault.ERROR_500_AFTER:
             _send(writer, 500, "<html>")
         elif fault is RestFault.STALL_AFTER:
@@ -147,13 +159,20 @@ class RedisRest:
     async def _carry_out(self, command: list[Any], encode: bool = True) -> dict[str, Any]:
         reader, writer = await asyncio.open_connection("127.0.0.1", self._redis_port, limit=2**26)
         try:
-            parts = [str(part).encode() for part in command]
-            writer.write(b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts))
+            if self._password:
+                writer.write(_command(["AUTH", self._password]))
+                await _reply(reader)
+            writer.write(_command(command))
             return {"result": _encoded(await _reply(reader), encode)}
         except RuntimeError as error:
             return {"error": str(error)}
         finally:
             writer.close()
+
+
+def _command(words: list[Any]) -> bytes:
+    parts = [str(word).encode() for word in words]
+    return b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)
 
 
 async def _reply(reader: asyncio.StreamReader) -> Any:

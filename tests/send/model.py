@@ -2,7 +2,8 @@
 
 Every request to the store lies on a wire from which it may be delivered at any time, any number of times, or never;
 whoever waits for the answer may give up before it comes. Attempts may die between any two steps. The record may expire
-or be evicted. A claim may grow stale at any moment, so the model needs no clock. In every reachable state:
+or be evicted, and its content, where it lies in a key beside it, by itself. A claim may grow stale at any moment, so
+the model needs no clock. In every reachable state:
 
     one dot      the final dot of DATA was written at most once
     true record  what the record says of the outcome is what happened
@@ -45,6 +46,8 @@ class Design:
     prepare_overwrites: bool = False
     prepare_arrives_again: bool = False
     rollback: bool = False
+    content_is_enough: bool = False
+    content_apart: bool = True
     eviction: bool = True
 
 
@@ -64,9 +67,10 @@ class Attempt(NamedTuple):
 
 
 class State(NamedTuple):
-    """Everything there is. `marker` is used only where claims lie apart from the content."""
+    """Everything there is. `marker` is used only where claims lie apart from the content; `content`: it is there."""
 
     record: Phase | None
+    content: bool
     marker: Phase | None
     wire: frozenset[Request]
     attempts: tuple[Attempt, ...]
@@ -78,7 +82,7 @@ class State(NamedTuple):
 def start(design: Design, attempts: int) -> State:
     """A prepared message that nobody has confirmed yet."""
     again = frozenset({Request("prepare", -1)}) if design.prepare_arrives_again else frozenset()
-    return State(PREPARED, None, again, (Attempt(),) * attempts)
+    return State(PREPARED, True, None, again, (Attempt(),) * attempts)
 
 
 def violation(state: State) -> frozenset[str]:
@@ -99,9 +103,13 @@ def violation(state: State) -> frozenset[str]:
 # --- the store -------------------------------------------------------------------------------------------------
 
 
-def _store(design: Design, now: Phase | None, request: Request) -> list[tuple[str, Phase | None]]:
+def _store(design: Design, now: Phase | None, content: bool, request: Request) -> list[tuple[str, Phase | None]]:
     """Every answer with the phase after it; more than one where it depends on whether the attempt is stale."""
     kind, who, outcome = request
+    if kind == "claim" and now is None and content and design.content_is_enough:
+        return [("won", ("claimed", who, ""))]
+    if kind == "claim" and not content and now is not None and now[0] in ("prepared", "claimed"):
+        return _claim_without_content(now)
     if kind == "prepare":
         return [("", PREPARED if now is None or design.prepare_overwrites else now)]
     if kind == "release":
@@ -117,6 +125,14 @@ def _store(design: Design, now: Phase | None, request: Request) -> list[tuple[st
     if now[1] == who and now[0] in ("claimed", "submitting"):
         return [("recorded", ("done", who, outcome))]
     return [("absent" if now == PREPARED else now[2] or "sending", now)]
+
+
+def _claim_without_content(now: Phase) -> list[tuple[str, Phase | None]]:
+    """Nothing is given out, not even to the attempt whose claim it is."""
+    phase, owner, _ = now
+    if phase == "prepared":
+        return [("absent", None)]
+    return [("sending", now), ("not_sent", ("done", owner, "not_sent"))]
 
 
 def _claim(design: Design, now: Phase, who: int) -> list[tuple[str, Phase | None]]:
@@ -164,26 +180,39 @@ def successors(design: Design, state: State) -> Iterator[State]:
 
 def _environment(design: Design, state: State) -> Iterator[State]:
     if state.record == PREPARED or (design.eviction and state.record):
-        yield state._replace(record=None)
+        yield state._replace(record=None, content=state.content and design.content_apart)
+    if state.content and design.content_apart:
+        yield state._replace(content=False)
     if state.marker and design.eviction:
         yield state._replace(marker=None)
     if design.rollback and state.record:
-        yield state._replace(record=PREPARED)
+        yield state._replace(record=PREPARED, content=True)
 
 
 def _delivered(design: Design, state: State, request: Request) -> Iterator[State]:
     """The request takes effect and its answer reaches whoever still waits; a copy of it may stay on the wire."""
     apart = design.separate_marker and request.kind != "prepare"
     now = (state.marker or state.record) if apart and state.record else state.record
-    for answer, after in _store(design, now, request):
-        place = {"marker": after if after != PREPARED else None} if apart and state.record else {"record": after}
-        changed = state._replace(**place)
+    for answer, after in _store(design, now, state.content, request):
+        if apart and state.record:
+            changed = state._replace(marker=after if after != PREPARED else None)
+        else:
+            changed = state._replace(record=after, content=_content_after(design, state, after))
         for wire in (state.wire, state.wire - {request}):
             reached = changed._replace(wire=wire)
             if request.who >= 0 and state.attempts[request.who].at == request.kind:
                 yield _answered(design, reached, request, answer)
             # The answer may be lost as well.
             yield reached
+
+
+def _content_after(design: Design, state: State, after: Phase | None) -> bool:
+    """Preparing writes it with the record; it lasts as long as it may still have to be sent."""
+    if after is None:
+        return state.content and state.record is None
+    if after == PREPARED:
+        return state.content or state.record is None or design.prepare_overwrites or design.release_after_failure
+    return state.content and after[0] == "claimed"
 
 
 def _answered(design: Design, state: State, request: Request, answer: str) -> State:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -212,7 +213,8 @@ async def test_refused_recipients_that_do_not_open_are_left_out(desk: Desk) -> N
 
 async def test_a_store_that_was_rolled_back_gives_nothing_out_twice_in_one_process(desk: Desk) -> None:
     message = await desk.prepared()
-    before = sqlite3.connect(desk.path).execute("SELECT content FROM send").fetchone()[0]
+    with closing(sqlite3.connect(desk.path)) as connection:
+        before = connection.execute("SELECT content FROM send").fetchone()[0]
     assert isinstance(await desk.ledger.claim(message.prepared_id, OWNER, message.digest, Nonce.new()), Claimed)
     desk.change("UPDATE send SET status = 'prepared', nonce = NULL, content = ?", before)
     await _ends_as(desk, message, SendStatus.UNKNOWN, None)

@@ -22,6 +22,7 @@ MISTAKES = {
         ONE_DOT,
     ),
     "preparing arrives again after an eviction": (Design(prepare_arrives_again=True), ONE_DOT),
+    "content without its record can be claimed": (Design(content_is_enough=True), TRUE_WORD),
     "the store is rolled back": (Design(rollback=True), ONE_DOT),
     "a submission is taken over": (Design(takeover_of_submissions=True), ONE_DOT),
     "a stale submission is declared not sent": (Design(sweep_submissions=True), TRUE_RECORD),
@@ -35,6 +36,10 @@ def test_the_design_holds() -> None:
     result = walk(Design(), attempts=3)
     assert not result.broken
     assert result.states > 30_000
+
+
+def test_the_design_holds_where_the_content_lies_in_the_record() -> None:
+    assert not walk(Design(content_apart=False), attempts=3).broken
 
 
 def test_the_design_holds_when_preparing_arrives_again_and_nothing_is_evicted() -> None:

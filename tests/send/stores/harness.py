@@ -45,6 +45,14 @@ class Backdoor(Protocol):
         """One record as it is stored; `content` is empty once it is wiped."""
         ...
 
+    def ids(self) -> list[str]:
+        """The ids of the records that are there."""
+        ...
+
+    def lifetime(self, prepared_id: PreparedId) -> float:
+        """For how many seconds the record will still be there."""
+        ...
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -165,6 +173,20 @@ class SqliteBackdoor:
         connection.close()
         return None if row is None else Inside(row[0], row[1] or b"")
 
+    def ids(self) -> list[str]:
+        connection = self._open()
+        rows = connection.execute("SELECT id FROM send").fetchall()
+        connection.close()
+        return [name for (name,) in rows]
+
+    def lifetime(self, prepared_id: PreparedId) -> float:
+        connection = self._open()
+        now = "(julianday('now') - 2440587.5) * 86400000"
+        query = f"SELECT (ends - {now}) / 1000.0 FROM send WHERE id = ?"
+        ((seconds,),) = connection.execute(query, (prepared_id.value,)).fetchall()
+        connection.close()
+        return float(seconds)
+
     def _open(self) -> sqlite3.Connection:
         return sqlite3.connect(self._path)
 
@@ -172,27 +194,38 @@ class SqliteBackdoor:
 class RedisBackdoor:
     """Into the server, for one deployment."""
 
-    def __init__(self, port: int, tag: str) -> None:
+    def __init__(self, port: int, tag: str, password: str = "") -> None:
         self._port = port
+        self._password = password or None
         self._prefix = f"mailgate:{{{tag}}}:"
 
     def age(self, seconds: float) -> None:
         by = round(seconds * 1000)
-        with redis.Redis(port=self._port) as client:
+        with redis.Redis(port=self._port, password=self._password) as client:
             for key in client.keys(self._prefix + "send:*"):
                 for name in ("expires", "stale", "at"):
                     if client.hexists(key, name):
                         client.hincrby(key, name, -by)
+            for key in (*client.keys(self._prefix + "send:*"), *client.keys(self._prefix + "content:*")):
                 # A time to live in the past removes the key at once (Redis, PEXPIRE).
                 client.pexpire(key, client.pttl(key) - by)
             for member in client.zrange(self._prefix + "claims", 0, -1):
                 client.zincrby(self._prefix + "claims", -by, member)
 
     def forget(self, prepared_id: PreparedId) -> None:
-        with redis.Redis(port=self._port) as client:
-            client.delete(f"{self._prefix}send:{prepared_id}")
+        with redis.Redis(port=self._port, password=self._password) as client:
+            client.delete(f"{self._prefix}send:{prepared_id}", f"{self._prefix}content:{prepared_id}")
 
     def inside(self, prepared_id: PreparedId) -> Inside | None:
-        with redis.Redis(port=self._port) as client:
+        with redis.Redis(port=self._port, password=self._password) as client:
             row = client.hgetall(f"{self._prefix}send:{prepared_id}")
-        return Inside(row[b"status"].decode(), row.get(b"content", b"")) if row else None
+            content = client.get(f"{self._prefix}content:{prepared_id}")
+        return Inside(row[b"status"].decode(), content or b"") if row else None
+
+    def ids(self) -> list[str]:
+        with redis.Redis(port=self._port, password=self._password) as client:
+            return [key.decode().rpartition(":")[2] for key in client.keys(self._prefix + "send:*")]
+
+    def lifetime(self, prepared_id: PreparedId) -> float:
+        with redis.Redis(port=self._port, password=self._password) as client:
+            return float(client.pttl(f"{self._prefix}send:{prepared_id}")) / 1000

@@ -280,6 +280,30 @@ async def test_a_record_is_forgotten_after_a_week(subject: Subject, state: str) 
         await subject.claim(message)
 
 
+async def test_a_finished_record_is_kept_for_a_week_from_its_outcome_and_asking_does_not_prolong_it(
+    subject: Subject,
+) -> None:
+    def about(seconds: float) -> bool:
+        return seconds - 60 < subject.backdoor.lifetime(message.prepared_id) <= seconds
+
+    nonce = Nonce.new()
+    message = await subject.prepared()
+    assert about(LIFETIME)
+    await subject.claim(message, nonce)
+    assert about(WEEK)
+    subject.backdoor.age(DEADLINE - 30)
+    assert await subject.store.begin(message.prepared_id, nonce)
+    assert about(WEEK)
+    subject.backdoor.age(HOUR)
+    await subject.store.settle(message.prepared_id, nonce, ACCEPTED)
+    assert about(WEEK)
+    subject.backdoor.age(HOUR)
+    assert await subject.store.note_copy(message.prepared_id, nonce, SentCopy.SAVED)
+    await subject.store.settle(message.prepared_id, nonce, ACCEPTED)
+    assert isinstance(await subject.claim(message), StoredRecord)
+    assert about(WEEK - HOUR)
+
+
 # --- the hourly limit ------------------------------------------------------------------------------------------
 
 

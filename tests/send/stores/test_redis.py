@@ -17,9 +17,9 @@ from tests.conftest import missing_peer
 from tests.peers.authority import authority, foreign_authority
 from tests.peers.fault_proxy import Action, Conditions, Direction, Fault, FaultProxy, When
 from tests.peers.redis_server import RedisServer, redis_binary
-from tests.send.stores.harness import LIFETIME, RedisBackdoor, Step, Subject, a_message
+from tests.send.stores.harness import DEADLINE, LIFETIME, Inside, RedisBackdoor, Step, Subject, a_message
 
-SHORT = 0.3
+SHORT = 1.0
 NOT_APPLIED = [
     Fault(Direction.UP, action, pattern=b"EVAL", when=When.BEFORE)
     for action in (Action.RESET, Action.CLOSE, Action.STALL)
@@ -201,10 +201,51 @@ async def test_a_server_restarted_empty_knows_nothing(tag: str) -> None:
         server.stop()
 
 
+# --- the two keys of a message ---------------------------------------------------------------------------------
+
+
+async def test_the_content_of_a_claim_that_nobody_comes_back_to_ends_with_its_deadline(
+    redis_server: RedisServer, tag: str
+) -> None:
+    """The server does it by itself; the record stays, and tells the truth about a message that was not sent."""
+    subject = _over(redis_server, tag, redis_server.port)
+    message = await subject.claimed(Nonce.new())
+    content = f"mailgate:{{{tag}}}:content:{message.prepared_id}"
+    with redis.Redis(port=redis_server.port) as client:
+        assert 0 < client.pttl(content) <= DEADLINE * 1000
+        subject.backdoor.age(DEADLINE + 1)
+        assert not client.exists(content)
+    inside = subject.backdoor.inside(message.prepared_id)
+    assert inside == Inside("claimed", b"")
+    subject.backdoor.age(6 * 24 * 3600)
+    assert (await subject.recorded(message)).status is SendStatus.NOT_SENT
+
+
+@pytest.mark.parametrize("lost", ["send", "content"])
+@pytest.mark.parametrize("state", ["prepared", "claimed", "begun", "finished"])
+async def test_whichever_of_the_two_keys_is_lost_nothing_can_be_claimed_any_more(
+    redis_server: RedisServer, tag: str, state: str, lost: str
+) -> None:
+    subject = _over(redis_server, tag, redis_server.port)
+    nonce = Nonce.new()
+    message = await (subject.prepared() if state == "prepared" else getattr(subject, state)(nonce))
+    with redis.Redis(port=redis_server.port) as client:
+        client.delete(f"mailgate:{{{tag}}}:{lost}:{message.prepared_id}")
+    known = lost == "content" and state != "prepared"
+    for asking in (nonce, Nonce.new(), nonce):
+        if known:
+            assert isinstance(await subject.claim(message, asking), StoredRecord)
+        else:
+            with pytest.raises(PreparedNotFound):
+                await subject.claim(message, asking)
+    assert await subject.store.begin(message.prepared_id, nonce) is (known and state != "finished")
+
+
 async def test_keys_tell_nothing_about_mailbox_or_owner_and_share_a_prefix(redis_server: RedisServer, tag: str) -> None:
     subject = _over(redis_server, tag, redis_server.port)
     message = await subject.claimed(Nonce.new())
     assert isinstance(await subject.claim(message), StoredRecord)
     with redis.Redis(port=redis_server.port) as client:
         keys = {key.decode() for key in client.keys(f"*{tag}*")}
-    assert keys == {f"mailgate:{{{tag}}}:send:{message.prepared_id}", f"mailgate:{{{tag}}}:claims"}
+    names = {f"send:{message.prepared_id}", f"content:{message.prepared_id}", "claims"}
+    assert keys == {f"mailgate:{{{tag}}}:{name}" for name in names}

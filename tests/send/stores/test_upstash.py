@@ -17,7 +17,7 @@ from tests.peers.redis_rest import TOKEN, RedisRest, RestFault
 from tests.peers.redis_server import RedisServer
 from tests.send.stores.harness import LIFETIME, RedisBackdoor, Step, Subject, a_message
 
-SHORT = 0.3
+SHORT = 1.0
 NOT_APPLIED = [
     RestFault.DROP_BEFORE,
     RestFault.STALL_BEFORE,
