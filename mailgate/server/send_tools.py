@@ -1,34 +1,46 @@
-"""The sending tools: arguments to a use case, and nothing else."""
+"""The sending tools: arguments to a use case, and nothing else. Each loads its use case when it is first called."""
 
 from __future__ import annotations
 
-from mailgate.send.confirm import Confirmation, SendReport, send_confirmed
-from mailgate.send.prepare import Review, prepare_forward, prepare_reply, prepare_send
-from mailgate.send.record import Owner
+from typing import TYPE_CHECKING
+
 from mailgate.server.backend import Call
-from mailgate.server.send_arguments import PrepareAnswerArguments, PrepareSendArguments, SendConfirmedArguments
 from mailgate.settings import Settings
+
+if TYPE_CHECKING:
+    from mailgate.send.confirm import SendReport
+    from mailgate.send.prepare import Review
+    from mailgate.send.record import Owner
+    from mailgate.server.send_arguments import PrepareAnswerArguments, PrepareSendArguments, SendConfirmedArguments
 
 
 async def mail_prepare_send(call: Call, arguments: PrepareSendArguments) -> Review:
     """A new message, stored for the owner to confirm."""
+    from mailgate.send.prepare import prepare_send
+
     return await prepare_send(call.desk, arguments.message.to_composition(), _owner(call))
 
 
 async def mail_prepare_reply(call: Call, arguments: PrepareAnswerArguments) -> Review:
     """A reply, likewise."""
+    from mailgate.send.prepare import prepare_reply
+
     reference, asked = arguments.reference.to_reference(), arguments.message.to_composition()
     return await prepare_reply(call.desk, call.connected.mailbox, reference, asked, _owner(call))
 
 
 async def mail_prepare_forward(call: Call, arguments: PrepareAnswerArguments) -> Review:
     """A forward, likewise."""
+    from mailgate.send.prepare import prepare_forward
+
     reference, asked = arguments.reference.to_reference(), arguments.message.to_composition()
     return await prepare_forward(call.desk, call.connected.mailbox, reference, asked, _owner(call))
 
 
 async def mail_send_confirmed(call: Call, arguments: SendConfirmedArguments) -> SendReport:
     """The one attempt to send, or what is recorded about it."""
+    from mailgate.send.confirm import Confirmation, send_confirmed
+
     confirmation = Confirmation(arguments.named, arguments.digest, arguments.append_sent)
     return await send_confirmed(call.desk, call.connected.mailbox, confirmation, _owner(call))
 
@@ -43,4 +55,6 @@ def sending_seconds(settings: Settings) -> float:
 
 def _owner(call: Call) -> Owner:
     """Scopes are no part of who somebody is: they may change between the two calls."""
+    from mailgate.send.record import Owner
+
     return Owner(call.principal.issuer, call.principal.subject)
