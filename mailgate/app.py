@@ -1,28 +1,18 @@
-"""The composition root: settings in, a service or an ASGI application out. Nobody else builds a mailbox."""
+"""The composition root: settings in, a service or an ASGI application out. Nobody else builds a mailbox.
+
+What only some deployments use (a store, submission, JWTs) is loaded where it is built: a start costs what it needs.
+"""
 
 from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 from mailgate.imap.endpoint import Credentials, ImapEndpoint
-from mailgate.imap.mailbox import Mailbox
 from mailgate.policy import Gate
-from mailgate.read.cursor import CursorCodec, derive_cursor_key
-from mailgate.send.desk import SendDesk
-from mailgate.send.ledger import SendLedger
-from mailgate.send.local_ring import LocalKeyRing
-from mailgate.send.recipients import AllowedRecipients
-from mailgate.send.record import Deployment
-from mailgate.send.redis_store import RedisStore
-from mailgate.send.sealing import KeyRing
-from mailgate.send.smtp import SmtpEndpoint
-from mailgate.send.sqlite_store import SqliteStore
-from mailgate.send.store import SendStore
-from mailgate.send.submission import Submitter
-from mailgate.send.submit import SmtpSubmitter
-from mailgate.send.upstash_store import UpstashStore
-from mailgate.server.auth import TokenTable
+from mailgate.server.auth import Callers, JwtCheck, TokenTable
 from mailgate.server.backend import Backend, Connected
 from mailgate.server.dispatch import Dispatcher
 from mailgate.server.http import HttpSurface
@@ -30,7 +20,18 @@ from mailgate.server.mcp import McpEndpoint
 from mailgate.server.origins import AllowedOrigins
 from mailgate.server.telemetry import configure_logging, log_incident
 from mailgate.settings import Settings, SettingsError, StoreKind, check_http, read_settings
-from mailgate.write import ports
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mailgate.imap.mailbox import Mailbox
+    from mailgate.read.cursor import CursorCodec
+    from mailgate.send.desk import SendDesk
+    from mailgate.send.record import Deployment
+    from mailgate.send.sealing import KeyRing
+    from mailgate.send.store import SendStore
+    from mailgate.send.submission import Submitter
+    from mailgate.write import ports
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,13 @@ class Service:
 
     settings: Settings
     dispatcher: Dispatcher
-    mailbox: ports.Mailbox | None = None
     desk: SendDesk | None = None
+
+    @property
+    def mailbox(self) -> ports.Mailbox | None:
+        """The mailbox, which is made now if no call has needed it yet; None while settings are missing."""
+        connected = self.dispatcher.backend.connected
+        return None if connected is None else connected.mailbox
 
     async def aclose(self) -> None:
         """Wait for sends that are under way, then close what is open.
@@ -49,8 +55,10 @@ class Service:
         """
         if self.desk is not None:
             await self.desk.aclose()
-        if isinstance(self.mailbox, Mailbox):
-            await self.mailbox.aclose()
+        connected = self.dispatcher.backend.connected
+        close = None if connected is None else getattr(connected.used, "aclose", None)
+        if close is not None:
+            await close()
 
 
 def build_service(
@@ -61,10 +69,14 @@ def build_service(
     submitter: Submitter | None = None,
 ) -> Service:
     """The service that `settings` describe; `mailbox`, `store` and `submitter` stand in for those that they name."""
-    mailbox = mailbox or build_mailbox(settings)
-    connected = None if mailbox is None else Connected(mailbox, _cursors(settings, mailbox.identity))
-    desk = None if mailbox is None else build_desk(settings, mailbox.identity, store=store, submitter=submitter)
-    return Service(settings, Dispatcher(Backend(settings, connected, desk)), mailbox, desk)
+    connected = _connected(settings, mailbox)
+    desk = None if connected is None else build_desk(settings, connected, store=store, submitter=submitter)
+    return Service(settings, Dispatcher(Backend(settings, connected, desk)), desk)
+
+
+def _connected(settings: Settings, mailbox: ports.Mailbox | None) -> Connected | None:
+    make: Callable[[], ports.Mailbox] | None = build_mailbox(settings) if mailbox is None else lambda: mailbox
+    return None if make is None else Connected(make, partial(_cursors, settings))
 
 
 def build_app(settings: Settings, *, service: Service | None = None) -> HttpSurface:
@@ -76,7 +88,7 @@ def build_app(settings: Settings, *, service: Service | None = None) -> HttpSurf
     return HttpSurface(
         service.dispatcher,
         McpEndpoint(service.dispatcher),
-        tokens=TokenTable(settings.tokens),
+        callers=Callers(TokenTable(settings.tokens), build_jwts(settings)),
         origins=AllowedOrigins(settings.public_url, settings.allowed_origins),
         close=service.aclose,
     )
@@ -93,32 +105,62 @@ def application() -> HttpSurface:
     return build_app(settings)
 
 
-def build_mailbox(settings: Settings) -> Mailbox | None:
-    """The mailbox that `settings` name, not connected yet; None while variables are missing."""
+def build_jwts(settings: Settings) -> JwtCheck | None:
+    """What checks the issuer's tokens; None without an issuer. Nothing is fetched before a token asks for it."""
+    if settings.oauth_issuer is None or settings.oauth_audience is None:
+        return None
+    # Loaded here: what it needs would cost every start with static tokens its time.
+    from mailgate.keys.cache import IssuerKeys
+    from mailgate.keys.fetching import HttpDocuments
+    from mailgate.server.jwt_claims import TokenRules
+    from mailgate.server.jwt_tokens import JwtVerifier
+
+    rules = TokenRules(settings.oauth_issuer, settings.oauth_audience, frozenset(settings.owner_subjects))
+    documents = HttpDocuments(settings.tls_ca_file)
+    return JwtVerifier(rules, IssuerKeys(settings.oauth_issuer, settings.oauth_jwks_url, documents))
+
+
+def build_mailbox(settings: Settings) -> Callable[[], Mailbox] | None:
+    """What makes the mailbox that `settings` name, not connected yet; None while variables are missing."""
     if settings.missing or settings.imap_host is None or settings.username is None or settings.password is None:
         return None
-    return Mailbox(
-        ImapEndpoint(settings.imap_host, settings.imap_port, settings.imap_security, settings.tls_ca_file),
-        Credentials(settings.username, settings.password.get_secret_value()),
-        connections=settings.imap_connections,
-        command_seconds=settings.upstream_timeout_seconds,
-        roles=settings.folder_roles,
-        hidden=settings.hidden_folders,
-    )
+    endpoint = ImapEndpoint(settings.imap_host, settings.imap_port, settings.imap_security, settings.tls_ca_file)
+    credentials = Credentials(settings.username, settings.password.get_secret_value())
+
+    def make() -> Mailbox:
+        from mailgate.imap.mailbox import Mailbox
+
+        return Mailbox(
+            endpoint,
+            credentials,
+            connections=settings.imap_connections,
+            command_seconds=settings.upstream_timeout_seconds,
+            roles=settings.folder_roles,
+            hidden=settings.hidden_folders,
+        )
+
+    return make
 
 
 def build_desk(
-    settings: Settings, identity: str, *, store: SendStore | None = None, submitter: Submitter | None = None
+    settings: Settings, connected: Connected, *, store: SendStore | None = None, submitter: Submitter | None = None
 ) -> SendDesk | None:
     """What sending needs, nothing of it opened yet; None while sending is closed, or something for it is missing.
 
     What is prepared belongs to this login behind this public URL: another host or port of the same mailbox (a move, a
-    proxy) changes nothing. `identity` stands in where there is no login.
+    proxy) changes nothing. The mailbox's identity stands in where there is no login.
     """
-    deployment = Deployment(settings.username or identity, settings.public_url or "")
+    if Gate.SEND not in settings.gates or settings.mail_from is None:
+        return None
+    from mailgate.send.desk import SendDesk
+    from mailgate.send.ledger import SendLedger
+    from mailgate.send.recipients import AllowedRecipients
+    from mailgate.send.record import Deployment
+
+    deployment = Deployment(settings.username or connected.mailbox.identity, settings.public_url or "")
     store = store or build_store(settings, deployment)
     submitter = submitter or build_submitter(settings)
-    if Gate.SEND not in settings.gates or settings.mail_from is None or store is None or submitter is None:
+    if store is None or submitter is None:
         return None
     ledger = SendLedger(
         store,
@@ -143,12 +185,18 @@ def build_store(settings: Settings, deployment: Deployment) -> SendStore | None:
     """The store that `settings` name, not opened yet."""
     named = settings.store
     if named.kind is StoreKind.SQLITE:
+        from mailgate.send.sqlite_store import SqliteStore
+
         return None if named.path is None else SqliteStore(named.path, deployment.tag)
     if named.url is None:
         return None
     url = named.url.get_secret_value()
     if named.kind is StoreKind.REDIS:
+        from mailgate.send.redis_store import RedisStore
+
         return RedisStore(url, deployment.tag, ca_file=settings.tls_ca_file)
+    from mailgate.send.upstash_store import UpstashStore
+
     token = named.token.get_secret_value() if named.token else ""
     return UpstashStore(url, token, deployment.tag, ca_file=settings.tls_ca_file)
 
@@ -157,6 +205,9 @@ def build_submitter(settings: Settings) -> Submitter | None:
     """The way to the SMTP server, which is connected to for each message anew."""
     if settings.smtp_host is None or settings.smtp_username is None or settings.smtp_password is None:
         return None
+    from mailgate.send.smtp import SmtpEndpoint
+    from mailgate.send.submit import SmtpSubmitter
+
     return SmtpSubmitter(
         SmtpEndpoint(settings.smtp_host, settings.smtp_port, settings.smtp_security, settings.tls_ca_file),
         Credentials(settings.smtp_username, settings.smtp_password.get_secret_value()),
@@ -166,6 +217,9 @@ def build_submitter(settings: Settings) -> Submitter | None:
 
 def _keys(settings: Settings, deployment: Deployment) -> KeyRing:
     """The operator's keys; with a local store and none of them, one that is made beside the database."""
+    from mailgate.send.local_ring import LocalKeyRing
+    from mailgate.send.sealing import KeyRing
+
     given = [key.get_secret_value() for key in settings.store_key]
     if given or settings.store.path is None:
         return KeyRing(given, deployment)
@@ -178,4 +232,6 @@ def _cursors(settings: Settings, identity: str) -> CursorCodec:
         secret, stretch = settings.store_key[0].get_secret_value(), False
     else:
         secret, stretch = (settings.password.get_secret_value().encode() if settings.password else b""), True
+    from mailgate.read.cursor import CursorCodec, derive_cursor_key
+
     return CursorCodec(lambda: derive_cursor_key(secret, identity=identity, stretch=stretch), identity)

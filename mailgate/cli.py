@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -53,6 +52,10 @@ def _parser() -> argparse.ArgumentParser:
     how = demo.add_mutually_exclusive_group()
     how.add_argument("--stdio", action="store_true", help="serve over stdio instead of HTTP")
     how.add_argument("--check", action="store_true", help="try the demo with the official client, then end")
+
+    doctor = _command(commands, "doctor", _doctor, "look at the whole set-up and say what to do; changes nothing")
+    doctor.add_argument("--json", action="store_true", help="print one JSON object instead of lines")
+    _takes_env_file(doctor, "read instead of .env in the current folder")
 
     token = _command(commands, "token", _token, "print a new bearer token and its MAIL_TOKENS entry")
     token.add_argument("--scopes", type=_scopes, help="what the token allows (default: all scopes)")
@@ -107,20 +110,14 @@ def _serve(options: argparse.Namespace) -> int:
     settings = _settings(options.env_file or DOTENV, http=True)
     if settings is None:
         return 1
-    import uvicorn
-
     from mailgate.app import build_app
-    from mailgate.cli_web import http_config, listen
+    from mailgate.cli_web import draining_server, http_config, listen
 
     log = _start_logging(settings)
-    config = http_config(
-        build_app(settings), host=options.host, port=options.port, drain_seconds=settings.send_deadline_seconds
-    )
+    app = build_app(settings)
+    config = http_config(app, host=options.host, port=options.port, drain_seconds=settings.send_deadline_seconds)
     listening, port = listen(config)
-    server = uvicorn.Server(config)
-    # uvicorn handles Ctrl-C only while its loop runs, and raises it once more at the end; whenever it comes, it is the
-    # ordinary end of a server and not a failure.
-    signal.signal(signal.SIGINT, server.handle_exit)
+    server = draining_server(config, app)
     log.info("serving http://%s/mcp", _authority(options.host, port))
     server.run(sockets=[listening])
     return 0
@@ -161,6 +158,12 @@ def _demo(options: argparse.Namespace) -> int:
     if options.stdio:
         return cli_demo.serve_stdio()
     return cli_demo.serve_http(8000 if options.port is None else options.port)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from mailgate.cli_doctor import doctor
+
+    return doctor(options.env_file or DOTENV, as_json=options.json)
 
 
 def _token(options: argparse.Namespace) -> int:

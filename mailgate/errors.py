@@ -50,7 +50,9 @@ rendered and never logged.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Self
+
+from mailgate.faults import Fault
 
 
 class Effect(StrEnum):
@@ -69,6 +71,8 @@ class MailgateError(Exception):
     effect: ClassVar[Effect] = Effect.REFUSED
     default_sentence: ClassVar[str] = "The call failed."
     default_next: ClassVar[str] = "Try again later."
+    fault: Fault | None = None
+    """What exactly went wrong, where a door knows it: for `mailgate doctor`, never part of an answer."""
 
     def __init_subclass__(cls, *, code: str | None = None) -> None:
         super().__init_subclass__()
@@ -83,6 +87,11 @@ class MailgateError(Exception):
     def render(self) -> str:
         """The two lines a caller reads: `error CODE: sentence` and `next: step`."""
         return f"error {self.code}: {self.sentence}\nnext: {self.next_step}"
+
+    def because(self, fault: Fault) -> Self:
+        """This error with its fault. The first one told is the nearest to the cause, and stays."""
+        self.fault = self.fault or fault
+        return self
 
 
 class CallerError(MailgateError):

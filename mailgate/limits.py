@@ -112,6 +112,22 @@ RESULT_ENVELOPE_BYTES: Final = 512
 RESULT_BYTES_MIN: Final = 16 * KIB
 """Room for what a changing call has to answer, whatever the folder's name: once done, it cannot be called too large."""
 RESULT_BYTES_MAX: Final = 64 * MIB
+CALLER_PER_SECOND: Final = 50.0
+"""Requests of one caller in the long run. An assistant makes one or two; a loop that ran away makes hundreds."""
+CALLER_BURST: Final = 2000.0
+"""Requests of one caller at once, before `CALLER_PER_SECOND` counts."""
+STRANGER_PER_SECOND: Final = 5.0
+"""Requests without a valid token from one peer address, in the long run."""
+STRANGER_BURST: Final = 100.0
+"""And at once: several clients that connect anew, each with a few tries."""
+CALLS_AT_ONCE: Final = 32
+"""Requests that one process carries out at a moment; each may hold a body of the largest size."""
+CALLS_AT_ONCE_EACH: Final = 24
+"""And for one caller, so that a caller whose calls are all stuck leaves room for another."""
+BUSY_RETRY_SECONDS: Final = 1
+"""What who finds no place, or a process about to end, is told to wait."""
+THROTTLE_KEYS_MAX: Final = 1024
+"""Callers and peers remembered for counting; it bounds memory, a flood from many addresses included."""
 JSON_DEPTH_MAX: Final = 32
 """Nesting of a request body; the deepest legal call needs 5."""
 
@@ -154,3 +170,28 @@ RECORD_SECONDS: Final = 7 * 24 * 3600.0
 """How long the record of a send is kept after its last change, by the store's clock."""
 SEND_WINDOW_SECONDS: Final = 3600.0
 """What the hourly limit looks back on."""
+
+# --- who is calling ---------------------------------------------------------------------------------------------
+
+TOKEN_CHARS_MAX: Final = 16 * KIB
+"""A bearer token; those of issuers that put groups and roles into them reach several KiB. Longer ones are not read."""
+TOKEN_LEEWAY_SECONDS: Final = 30.0
+"""How far the issuer's clock may be off, for `exp`, `nbf` and `iat`."""
+RSA_BITS_MIN: Final = 2048
+"""RFC 7518, 3.3: "A key of size 2048 bits or larger MUST be used"."""
+RSA_BITS_MAX: Final = 8192
+"""Checking a signature with a larger key would hold up the event loop."""
+KEY_DOCUMENT_BYTES_MAX: Final = 256 * KIB
+"""One document of the issuer: metadata or keys."""
+KEYS_MAX: Final = 100
+"""Keys of one set that are looked at."""
+KEYS_SECONDS: Final = 5.0
+"""Everything it takes to get the issuer's keys, discovery included."""
+KEYS_FRESH_SECONDS: Final = 300.0
+"""Keys older than this are fetched again before they are used; so long a withdrawn key still opens."""
+KEYS_KEPT_SECONDS: Final = 3600.0
+"""Keys older than this are not used at all: so long the issuer may be out of reach without anybody noticing."""
+KEYS_REFETCH_SECONDS: Final = 30.0
+"""Between two fetches while there are keys: anybody can name a key that does not exist."""
+KEYS_RETRY_SECONDS: Final = 5.0
+"""Between two fetches while there are none."""

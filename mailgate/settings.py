@@ -16,7 +16,6 @@ from types import MappingProxyType
 from typing import Literal
 from urllib.parse import urlsplit
 
-from dotenv import dotenv_values
 from pydantic import SecretBytes, SecretStr
 
 from mailgate import limits, settings_rules
@@ -153,7 +152,11 @@ def load_settings(environ: Mapping[str, str], *, dotenv: Path | None = None, htt
 
 def check_http(settings: Settings) -> tuple[str, ...]:
     """The problems that stop the HTTP endpoint but not stdio; empty when it may start."""
-    given = {"MAIL_TOKENS": bool(settings.tokens), "MAIL_OAUTH_ISSUER": settings.oauth_issuer is not None}
+    given = {
+        "MAIL_TOKENS": bool(settings.tokens),
+        "MAIL_OAUTH_ISSUER": settings.oauth_issuer is not None,
+        "MAIL_PUBLIC_URL": settings.public_url is not None,
+    }
     return tuple(settings_rules.http_problems(given.__getitem__))
 
 
@@ -162,6 +165,8 @@ def _read_dotenv(path: Path | None) -> tuple[dict[str, str], list[str]]:
     if path is None or not path.is_file():
         return {}, []
     try:
+        from dotenv import dotenv_values
+
         found = dotenv_values(path, interpolate=False, encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return {}, [".env cannot be read as text."]

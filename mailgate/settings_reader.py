@@ -5,7 +5,6 @@ The reader collects every problem instead of stopping at the first, and remember
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -143,12 +142,14 @@ class Reader:
 
     def unknown(self) -> Iterator[str]:
         """A warning for each `MAIL_` variable that means nothing here, with the name that was probably meant."""
+        from difflib import get_close_matches
+
         names = {name for _, layer in self._layers for name in layer if name.startswith("MAIL_")}
         for name in sorted(names - set(VARIABLES)):
             if not re.fullmatch(r"[A-Z0-9_]{1,64}", name):
                 yield "A variable whose name begins with MAIL_ is unknown and ignored."
                 continue
-            close = difflib.get_close_matches(name, VARIABLES, n=1, cutoff=0.8)
+            close = get_close_matches(name, VARIABLES, n=1, cutoff=0.8)
             yield f"{name} is unknown and ignored" + (f"; did you mean {close[0]}?" if close else ".")
 
 

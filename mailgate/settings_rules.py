@@ -98,10 +98,13 @@ def _oauth(settings: Settings, given: Given) -> Iterator[str]:
 
 def http_problems(given: Given) -> Iterator[str]:
     """What stops the HTTP endpoint, and only that: stdio's caller is the local user and needs no token."""
-    if given("MAIL_OAUTH_ISSUER"):
-        yield "MAIL_OAUTH_ISSUER is set, but this version cannot check JWTs yet; unset it and use MAIL_TOKENS."
-    elif not given("MAIL_TOKENS"):
-        yield "HTTP needs callers to be known: set MAIL_TOKENS (`mailgate token` prints an entry)."
+    if not (given("MAIL_TOKENS") or given("MAIL_OAUTH_ISSUER")):
+        yield (
+            "HTTP needs callers to be known: set MAIL_TOKENS (`mailgate token` prints an entry), or MAIL_OAUTH_ISSUER "
+            "with MAIL_OWNER_SUBJECTS."
+        )
+    if given("MAIL_OAUTH_ISSUER") and not given("MAIL_PUBLIC_URL"):
+        yield "MAIL_OAUTH_ISSUER is set, but MAIL_PUBLIC_URL is not: clients could not learn whose tokens to bring."
 
 
 def warnings(settings: Settings, given: Given) -> Iterator[str]:

@@ -98,7 +98,7 @@ _ROWS: tuple[Variable, ...] = (
     Variable(
         "MAIL_ALLOWED_ORIGINS", "Access over HTTP", "", "comma list of further browser origins; exact, no wildcard"
     ),
-    Variable("MAIL_OAUTH_ISSUER", "Access over HTTP", "", "JWT mode: the issuer's URL"),
+    Variable("MAIL_OAUTH_ISSUER", "Access over HTTP", "", "JWT mode: the issuer's URL, to the letter"),
     Variable("MAIL_OAUTH_JWKS_URL", "Access over HTTP", "", "JWT mode: where its keys are; discovered when unset"),
     Variable("MAIL_OAUTH_AUDIENCE", "Access over HTTP", "", "JWT mode: the audience; `MAIL_PUBLIC_URL` when unset"),
     Variable("MAIL_OWNER_SUBJECTS", "Access over HTTP", "", "JWT mode: comma list of the owner's `sub` values"),

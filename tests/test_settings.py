@@ -489,10 +489,16 @@ def test_http_with_a_token_starts() -> None:
     assert check_http(settings) == ()
 
 
-def test_http_with_an_issuer_does_not_start_while_jwts_cannot_be_checked() -> None:
-    environ = {**MAILBOX, **OAUTH, "MAIL_TOKENS": f"{DIGEST}:mail.read"}
+@pytest.mark.parametrize("tokens", ["", f"{DIGEST}:mail.read"], ids=["alone", "beside static tokens"])
+def test_http_with_an_issuer_starts(tokens: str) -> None:
+    settings = load_settings({**MAILBOX, **OAUTH, "MAIL_TOKENS": tokens}, http=True)
+    assert check_http(settings) == ()
+
+
+def test_http_with_an_issuer_needs_the_public_url_that_its_metadata_names() -> None:
+    environ = {**MAILBOX, **OAUTH, "MAIL_PUBLIC_URL": "", "MAIL_OAUTH_AUDIENCE": "mailgate"}
     (problem,) = problems(environ, http=True)
-    assert "MAIL_OAUTH_ISSUER" in problem
+    assert "MAIL_PUBLIC_URL" in problem
     assert check_http(load_settings(environ)) == (problem,)
 
 

@@ -15,6 +15,7 @@ from mailgate.server.schemas import full_schema
 from tests.read.fakes import FakeMessage
 from tests.server.fakes import (
     ERAS,
+    OWNER_TOKEN,
     READ_TOKEN,
     Post,
     application,
@@ -240,3 +241,38 @@ async def test_the_other_form_of_a_text_is_mentioned(era: str) -> None:
     assert result.structured_content["text_source"] == "plain"
     mentioned = [text for text in result.structured_content["warnings"] if "html" in text.lower()]
     assert len(mentioned) == 1
+
+
+# --- around a call -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("token", [None, "nonsense", READ_TOKEN[:-1], f"{READ_TOKEN}x"])
+async def test_who_is_not_known_is_told_how_to_log_in_and_reaches_nothing(era: str, token: str | None) -> None:
+    box = writable()
+    response = await Post.call("mail_search", era=era, token=token).to(application(settings(**OPEN), box))
+    assert response.status_code == 401
+    assert 'scope="mail.read mail.write mail.send"' in response.headers["www-authenticate"]
+    assert ('error="invalid_token"' in response.headers["www-authenticate"]) is (token is not None)
+    assert box.examined == []
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in READING])
+async def test_a_token_that_only_reads_is_told_every_scope_a_call_lacks(era: str, name: str) -> None:
+    box = writable()
+    arguments = {"append_sent": True} if name == "mail_send_confirmed" else CALLS[name]
+    response = await Post.call(name, arguments, era=era, token=READ_TOKEN).to(application(settings(**OPEN), box))
+    assert response.status_code == 403
+    needed = {"mail_send_confirmed": "mail.read mail.write mail.send"}.get(
+        name, "mail.read mail.send" if "prepare" in name else "mail.read mail.write"
+    )
+    assert f'error="insufficient_scope", scope="{needed}"' in response.headers["www-authenticate"]
+    assert box.examined == []
+
+
+async def test_lists_may_be_kept_by_who_asked_and_by_nobody_else(era: str) -> None:
+    answers = [await Post("tools/list", era=era, token=token).to(application()) for token in (READ_TOKEN, OWNER_TOKEN)]
+    results = [answer.json()["result"] for answer in answers]
+    assert results[0] == results[1], "who asks changes nothing, so a list kept is never a wrong one"
+    assert {answer.headers["cache-control"] for answer in answers} == {"no-store"}
+    if era != "legacy":
+        assert (results[0]["cacheScope"], results[0]["ttlMs"] > 0) == ("private", True)

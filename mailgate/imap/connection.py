@@ -14,6 +14,7 @@ import asyncio
 import logging
 import socket
 import ssl
+from contextlib import suppress
 
 from aioimaplib.aioimaplib import IMAP4ClientProtocol
 
@@ -24,14 +25,16 @@ from mailgate.errors import (
     UpstreamTimeout,
     UpstreamUnavailable,
 )
+from mailgate.faults import Fault
 from mailgate.imap import commands
 from mailgate.imap.capabilities import CapabilitySet
 from mailgate.imap.commands import Command, CommandKind
 from mailgate.imap.endpoint import ImapEndpoint, Security
 from mailgate.imap.exchange import CommandResult, Exchange
 from mailgate.imap.framing import Frame, FramingError, ResponseFramer
+from mailgate.imap.reaching import GREETING_FAULTS, Progress
 from mailgate.imap.responses import Condition, Continuation, Malformed, Response, Status, Tagged, parse_response
-from mailgate.imap.tls import tls_failure
+from mailgate.imap.tls import Validity, tls_failure, validity_of
 from mailgate.limits import LIVENESS_SECONDS
 
 # aioimaplib logs every octet it sees at DEBUG and a password at ERROR (a tag mismatch during LOGIN). None of its
@@ -84,7 +87,8 @@ class _Protocol(IMAP4ClientProtocol):  # type: ignore[misc]
             self._accept(response)
         if self.sealed and (frame is not None or self.framer.pending):
             # RFC 9051, 6.2.1: no octets of the clear-text session may be taken for ones of the TLS session.
-            self.fail(UpstreamProtocolError("The mail server sent data between STARTTLS and TLS."))
+            injected = UpstreamProtocolError("The mail server sent data between STARTTLS and TLS.")
+            self.fail(injected.because(Fault.STARTTLS_INJECTED))
 
     def _accept(self, response: Response) -> None:
         if not self.greeting.done():
@@ -145,6 +149,10 @@ class _Protocol(IMAP4ClientProtocol):  # type: ignore[misc]
         raise NotImplementedError
 
 
+_UPGRADING = Progress(arrived=True)
+"""How far a connection has come when TLS begins in it."""
+
+
 class ImapConnection:
     """A connection from greeting to end: one command at a time, each with a deadline over the whole of it."""
 
@@ -166,21 +174,29 @@ class ImapConnection:
         loop = asyncio.get_running_loop()
         implicit = endpoint.security is Security.TLS
         protocol = _Protocol(loop)
+        progress = Progress()
+
+        def arrived() -> _Protocol:
+            progress.arrived = True
+            return protocol
+
         try:
             async with asyncio.timeout(seconds):
                 await loop.create_connection(
-                    lambda: protocol,
+                    arrived,
                     endpoint.host,
                     endpoint.port,
                     ssl=context if implicit else None,
                     server_hostname=endpoint.host if implicit else None,
                 )
+                progress.established = True
                 greeting = await protocol.greeting
         except BaseException as error:
             protocol.fail(UpstreamUnavailable())
-            raise _connect_failure(error) from None
+            raise _connect_failure(error, progress.fault(error, implicit_tls=implicit)) from None
         if greeting is None:
-            raise protocol.failure or UpstreamUnavailable()
+            failure = protocol.failure or UpstreamUnavailable()
+            raise failure.because(GREETING_FAULTS.get(type(failure), Fault.GREETING_CLOSED))
         return cls(protocol), greeting
 
     @property
@@ -188,6 +204,11 @@ class ImapConnection:
         """Whether the connection can no longer be used."""
         transport = self._protocol.transport
         return self._protocol.failure is not None or transport is None or transport.is_closing()
+
+    @property
+    def validity(self) -> Validity | None:
+        """When the server's certificate is valid; None in clear text."""
+        return validity_of(self._protocol.transport)
 
     @property
     def answered(self) -> bool:
@@ -207,10 +228,13 @@ class ImapConnection:
         """Close from outside the connection's event loop, which no longer runs: awaiting it would hang for ever."""
         self._protocol.failure = self._protocol.failure or UpstreamUnavailable()
         raw = self._protocol.transport.get_extra_info("socket")
-        try:
+        with suppress(OSError, AttributeError):
             raw.shutdown(socket.SHUT_RDWR)
-        except (OSError, AttributeError):
-            return
+        if self._protocol.loop.is_closed():
+            # Its transport will never close it. While a loop lives, closing under it could hit another socket that
+            # was given the same number meanwhile; the end of the stream tells it all the same.
+            with suppress(OSError, AttributeError):
+                raw._sock.close()
 
     async def aclose(self) -> None:
         """Say LOGOUT if there is anyone to say it to, and close."""
@@ -235,10 +259,10 @@ class ImapConnection:
                 )
         except BaseException as error:
             self.abort()
-            raise _connect_failure(error) from None
+            raise _connect_failure(error, _UPGRADING.fault(error, implicit_tls=True)) from None
         if transport is None or protocol.failure is not None:
             self.abort()
-            raise UpstreamUnavailable("TLS with the mail server could not be established.")
+            raise UpstreamUnavailable("TLS with the mail server could not be established.").because(Fault.TLS_FAILED)
         protocol.transport = transport
         protocol.sealed = False
         self.capabilities = CapabilitySet()
@@ -315,12 +339,10 @@ def _is_untagged(frame: Frame) -> bool:
     return isinstance(frame[0], bytes) and frame[0].startswith(b"*")
 
 
-def _connect_failure(error: BaseException) -> BaseException:
+def _connect_failure(error: BaseException, fault: Fault) -> BaseException:
     """What went wrong while connecting, as an error a caller may see; cancellation stays what it is."""
     if isinstance(error, TimeoutError):
-        return UpstreamTimeout("The mail server did not accept the connection in time.")
+        return UpstreamTimeout("The mail server did not accept the connection in time.").because(fault)
     if isinstance(error, ssl.SSLError):
         return tls_failure(error)
-    if isinstance(error, OSError | UnicodeError):
-        return UpstreamUnavailable()
-    return error
+    return UpstreamUnavailable().because(fault) if isinstance(error, OSError | UnicodeError) else error

@@ -10,14 +10,16 @@ import ssl
 from collections.abc import Callable
 
 from mailgate import __version__
-from mailgate.errors import UpstreamAuthFailed, UpstreamProtocolError, UpstreamUnavailable
+from mailgate.errors import UpstreamAuthFailed, UpstreamError, UpstreamProtocolError, UpstreamUnavailable
+from mailgate.faults import Fault
 from mailgate.imap import commands
 from mailgate.imap.capabilities import CapabilitySet
 from mailgate.imap.commands import Command
 from mailgate.imap.connection import ImapConnection
 from mailgate.imap.endpoint import Credentials, ImapEndpoint, Security
 from mailgate.imap.exchange import CommandResult
-from mailgate.imap.refusals import is_temporary
+from mailgate.imap.reaching import unless_told
+from mailgate.imap.refusals import is_temporary, login_fault, no_login_fault
 from mailgate.imap.responses import CapabilityData, Condition, Enabled, Response, ResponseCode, Status, Tagged
 
 ContextSource = Callable[[], ssl.SSLContext]
@@ -38,10 +40,13 @@ async def open_session(
         authenticated = _greet(connection, greeting, encrypted=endpoint.security is Security.TLS)
         if endpoint.security is Security.STARTTLS:
             assert tls is not None
-            await _upgrade(connection, tls, endpoint)
+            with unless_told(Fault.TLS_FAILED):
+                await _upgrade(connection, tls, endpoint)
         if not authenticated:
-            await _log_in(connection, credentials, seconds=seconds)
-        await _introduce(connection, seconds=seconds)
+            with unless_told(Fault.LOGIN_UNANSWERED):
+                await _log_in(connection, credentials, seconds=seconds)
+        with unless_told(Fault.SESSION_FAILED):
+            await _introduce(connection, seconds=seconds)
     except BaseException:
         connection.abort()
         raise
@@ -58,11 +63,17 @@ def _greet(connection: ImapConnection, greeting: Response, *, encrypted: bool) -
             return True
         case Condition(status=Status.PREAUTH):
             # RFC 9051, 11.3: a PREAUTH greeting in clear text keeps a client from ever asking for TLS.
-            raise UpstreamProtocolError("The mail server skips the login on an unprotected connection.")
+            raise UpstreamProtocolError("The mail server skips the login on an unprotected connection.").because(
+                Fault.GREETING_ODD
+            )
         case Condition(status=Status.BYE):
-            raise UpstreamUnavailable("The mail server does not take the connection now.")
+            raise UpstreamUnavailable("The mail server does not take the connection now.").because(
+                Fault.GREETING_REFUSED
+            )
         case _:
-            raise UpstreamProtocolError("The mail server did not greet as an IMAP server does.")
+            raise UpstreamProtocolError("The mail server did not greet as an IMAP server does.").because(
+                Fault.GREETING_ODD
+            )
 
 
 async def _upgrade(connection: ImapConnection, context: ssl.SSLContext, endpoint: ImapEndpoint) -> None:
@@ -72,10 +83,12 @@ async def _upgrade(connection: ImapConnection, context: ssl.SSLContext, endpoint
         raise UpstreamUnavailable(
             "The mail server does not offer STARTTLS, which the settings require.",
             next_step="The operator checks MAIL_IMAP_SECURITY and the port.",
-        )
+        ).because(Fault.STARTTLS_MISSING)
     result = await connection.run(commands.starttls(), seconds=seconds)
     if not result.ok:
-        raise UpstreamUnavailable("The mail server refused STARTTLS, which the settings require.")
+        raise UpstreamUnavailable("The mail server refused STARTTLS, which the settings require.").because(
+            Fault.STARTTLS_REFUSED
+        )
     await connection.start_tls(context, endpoint.host, seconds=seconds)
 
 
@@ -83,7 +96,7 @@ async def _log_in(connection: ImapConnection, credentials: Credentials, *, secon
     await _know_capabilities(connection, seconds=seconds)
     result = await connection.run(_login_command(connection.capabilities, credentials), seconds=seconds)
     if not result.ok:
-        raise _refusal(result.tagged)
+        raise _refusal(result.tagged).because(login_fault(result.tagged, connection.capabilities))
     # RFC 9051, 6.2.2: what was announced before says nothing about the session after.
     connection.capabilities = _capabilities_in(result) or CapabilitySet()
 
@@ -98,11 +111,11 @@ def _login_command(offered: CapabilitySet, credentials: Credentials) -> Command:
         raise UpstreamAuthFailed(
             "The mail server offers no kind of login that can be used over this connection.",
             next_step="The operator checks MAIL_IMAP_SECURITY and what the provider requires.",
-        )
+        ).because(no_login_fault(offered.auth_mechanisms))
     return commands.login(credentials.username, credentials.password)
 
 
-def _refusal(tagged: Tagged) -> Exception:
+def _refusal(tagged: Tagged) -> UpstreamError:
     if is_temporary(tagged):
         return UpstreamUnavailable("The mail server takes no login at the moment.")
     return UpstreamAuthFailed()

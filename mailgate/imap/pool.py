@@ -1,18 +1,21 @@
 """The few connections a process keeps to the mailbox, lent to one call at a time.
 
 There is no background task: a frozen or single-request host would never run it. What has to be noticed (idle too long,
-closed by the server, another event loop) is noticed when a connection is asked for.
+closed by the server, another event loop) is noticed when a connection is asked for. A pool that nobody refers to any
+more, as where each request builds its own application, lets go of its connections.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
+import time
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from mailgate.errors import UpstreamBusy, UpstreamError, UpstreamUnavailable
+from mailgate.errors import UpstreamBusy, UpstreamError, UpstreamTimeout, UpstreamUnavailable
 from mailgate.imap import commands
 from mailgate.imap.commands import Command
 from mailgate.imap.connection import ImapConnection
@@ -26,6 +29,7 @@ Connect = Callable[[], Awaitable[ImapConnection]]
 class _Idle:
     connection: ImapConnection
     since: float
+    since_wall: float
 
 
 @dataclass(slots=True)
@@ -66,20 +70,30 @@ class Lease:
 class ConnectionPool:
     """At most `size` connections; `connect` opens one and logs in, `clock` tells idle time in seconds.
 
+    `wall`: seconds of the calendar's clock. Where a machine was asleep, the other one may have stood still meanwhile;
+    a connection has been idle for as long as either says.
+
     A process has one event loop at a time. Where a second one runs beside it, in another thread, each has `size`.
     """
 
     def __init__(
-        self, connect: Connect, *, size: int, clock: Callable[[], float], call_seconds: float = math.inf
+        self,
+        connect: Connect,
+        *,
+        size: int,
+        clock: Callable[[], float],
+        call_seconds: float = math.inf,
+        wall: Callable[[], float] = time.time,
     ) -> None:
         if size < 1:
             raise ValueError("a pool keeps at least one connection")
         self._connect = connect
         self._size = size
-        self._clock = clock
+        self._clock, self._wall = clock, wall
         # Below the deadline of a call, or who only queued would hear that the server did not answer.
         self._call_seconds = call_seconds
         self._loops: dict[asyncio.AbstractEventLoop, _LoopPool] = {}
+        weakref.finalize(self, _let_go, self._loops).atexit = False
 
     @asynccontextmanager
     async def lend(self) -> AsyncIterator[Lease]:
@@ -112,8 +126,7 @@ class ConnectionPool:
         """The running loop's part; parts of loops that no longer run are dropped, never awaited."""
         running = asyncio.get_running_loop()
         for loop in [loop for loop in self._loops if loop is not running and not loop.is_running()]:
-            for connection in self._loops.pop(loop).connections:
-                connection.discard()
+            _discard(self._loops.pop(loop))
         if running not in self._loops:
             self._loops[running] = _LoopPool(asyncio.Semaphore(self._size))
         return self._loops[running]
@@ -132,7 +145,7 @@ class ConnectionPool:
             kept = here.idle.pop()
             alive = False
             try:
-                alive = await self._is_alive(kept)
+                alive = await self._is_alive(here, kept)
             finally:
                 if not alive:
                     self._drop(here, kept.connection)
@@ -140,15 +153,22 @@ class ConnectionPool:
                 return Lease(self, kept.connection, reused=True)
         return Lease(self, await self._open(here), reused=False)
 
-    async def _is_alive(self, kept: _Idle) -> bool:
+    async def _is_alive(self, here: _LoopPool, kept: _Idle) -> bool:
         if kept.connection.closed:
             return False
-        if self._clock() - kept.since <= CONNECTION_TRUSTED_SECONDS:
+        if self._idle_seconds(kept) <= CONNECTION_TRUSTED_SECONDS:
             return True
         try:
             return (await kept.connection.run(commands.noop(), seconds=LIVENESS_SECONDS)).ok
+        except UpstreamTimeout:
+            # Who asks again learns the same again, and a call would wait as often: the others have been idle longer.
+            self._forget_idle(here)
+            return False
         except UpstreamError:
             return False
+
+    def _idle_seconds(self, kept: _Idle) -> float:
+        return max(self._clock() - kept.since, self._wall() - kept.since_wall)
 
     async def _open(self, here: _LoopPool) -> ImapConnection:
         connection = await self._connect()
@@ -160,15 +180,30 @@ class ConnectionPool:
         if connection.closed or connection.busy:
             self._drop(here, connection)
         else:
-            here.idle.append(_Idle(connection, self._clock()))
+            here.idle.append(_Idle(connection, self._clock(), self._wall()))
 
     def _close_overdue(self, here: _LoopPool) -> None:
-        now = self._clock()
-        overdue = [each for each in here.idle if now - each.since > CONNECTION_IDLE_SECONDS]
+        overdue = [each for each in here.idle if self._idle_seconds(each) > CONNECTION_IDLE_SECONDS]
         here.idle = [each for each in here.idle if each not in overdue]
         for each in overdue:
+            self._drop(here, each.connection)
+
+    def _forget_idle(self, here: _LoopPool) -> None:
+        idle, here.idle = here.idle, []
+        for each in idle:
             self._drop(here, each.connection)
 
     def _drop(self, here: _LoopPool, connection: ImapConnection) -> None:
         here.connections.discard(connection)
         connection.abort()
+
+
+def _let_go(loops: dict[asyncio.AbstractEventLoop, _LoopPool]) -> None:
+    """What is left of a pool that is gone; it may run in any thread and at any moment, so nothing is awaited."""
+    for part in loops.values():
+        _discard(part)
+
+
+def _discard(part: _LoopPool) -> None:
+    for connection in part.connections:
+        connection.discard()

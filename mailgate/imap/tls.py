@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
+from dataclasses import dataclass
 from pathlib import Path
 
 from mailgate.errors import UpstreamUnavailable
+from mailgate.faults import Fault
+from mailgate.imap.reaching import tls_fault
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """From when to when a certificate is valid, in seconds since 1970."""
+
+    begins: int
+    ends: int
 
 
 def client_context(ca_file: Path | None = None) -> ssl.SSLContext:
@@ -22,15 +34,25 @@ def client_context(ca_file: Path | None = None) -> ssl.SSLContext:
         except (OSError, ValueError):
             raise UpstreamUnavailable(
                 "MAIL_TLS_CA_FILE cannot be used.", next_step="The operator names a readable PEM file."
-            ) from None
+            ).because(Fault.CA_FILE) from None
     return context
 
 
-def tls_failure(error: BaseException) -> UpstreamUnavailable:
+def tls_failure(error: ssl.SSLError) -> UpstreamUnavailable:
     """What a failed handshake means to a caller; certificate contents never become part of the sentence."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        return UpstreamUnavailable(
+        unusable = UpstreamUnavailable(
             "The mail server's certificate is not trusted, has expired, or is for another host.",
             next_step="The operator runs `mailgate doctor`; a private authority goes into MAIL_TLS_CA_FILE.",
         )
-    return UpstreamUnavailable("TLS with the mail server could not be established.")
+    else:
+        unusable = UpstreamUnavailable("TLS with the mail server could not be established.")
+    return unusable.because(tls_fault(error))
+
+
+def validity_of(transport: asyncio.BaseTransport | None) -> Validity | None:
+    """When the certificate of the peer is valid; None without TLS."""
+    certificate = transport.get_extra_info("peercert") if transport is not None else None
+    if not certificate:
+        return None
+    return Validity(*(ssl.cert_time_to_seconds(certificate[name]) for name in ("notBefore", "notAfter")))

@@ -15,7 +15,10 @@ from urllib.parse import unquote, urlsplit
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.exceptions import AuthenticationError, NoPermissionError
 
+from mailgate.errors import StoreUnavailable
+from mailgate.faults import Fault
 from mailgate.limits import STORE_SECONDS
 from mailgate.send.scripted_store import ScriptedStore
 
@@ -29,7 +32,7 @@ class RedisStore(ScriptedStore):
         super().__init__(deployment_tag, seconds=seconds)
         self._options = _options(url, ca_file)
 
-    async def _run(self, script: str, keys: Sequence[str], arguments: Sequence[str]) -> object:
+    async def _execute(self, command: Sequence[str]) -> object:
         # A step that was answered late is a step that may have happened: the library must not repeat it.
         client = Redis(
             **self._options,
@@ -41,8 +44,12 @@ class RedisStore(ScriptedStore):
             max_connections=1,
         )
         try:
-            evaluate = cast("Callable[..., Awaitable[object]]", client.execute_command)
-            return await evaluate("EVAL", script, len(keys), *keys, *arguments)
+            execute = cast("Callable[..., Awaitable[object]]", client.execute_command)
+            return await execute(*command)
+        except AuthenticationError:
+            raise StoreUnavailable().because(Fault.PASSWORD_WRONG) from None
+        except NoPermissionError:
+            raise StoreUnavailable().because(Fault.NOT_PERMITTED) from None
         finally:
             await client.aclose(close_connection_pool=True)
 

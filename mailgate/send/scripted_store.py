@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import base64
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from mailgate.errors import DigestMismatch, PreparedNotFound, SendLimitReached, StoreUnavailable
 from mailgate.limits import RECORD_SECONDS, SEND_WINDOW_SECONDS, STORE_SECONDS
 from mailgate.send import lua
 from mailgate.send.record import Digest, Nonce, PreparedId, SendStatus, SentCopy
-from mailgate.send.store import StoredClaim, StoredMessage, StoredOutcome, StoredRecord, store_call
+from mailgate.send.store import StoredClaim, StoredMessage, StoredOutcome, StoredRecord, StoreFacts, store_call
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -24,8 +24,11 @@ class ScriptedStore(ABC):
         self._seconds = seconds
 
     @abstractmethod
+    async def _execute(self, command: Sequence[str]) -> object:
+        """Run one command once and return its answer, or raise; never again by itself."""
+
     async def _run(self, script: str, keys: Sequence[str], arguments: Sequence[str]) -> object:
-        """Run one script once and return its answer, or raise; never again by itself."""
+        return await self._execute(["EVAL", script, str(len(keys)), *keys, *arguments])
 
     @abstractmethod
     async def aclose(self) -> None:
@@ -100,6 +103,30 @@ class ScriptedStore(ABC):
         async with store_call(self._seconds):
             _words(await self._run(lua.CHECK, (), ()))
 
+    async def facts(self) -> StoreFacts:
+        """What the server tells about itself; changes nothing. Raises `StoreUnavailable` when `check` would.
+
+        What only concerns the operator (INFO, CONFIG GET) may be refused, as hosted servers do: it is not known then.
+        """
+        async with store_call(self._seconds):
+            _, seconds = _words(await self._run(lua.CHECK, (), ()))
+            at = _time(f"{seconds}000")
+        memory = await self._told("INFO", "memory")
+        policy, maximum = memory.get("maxmemory_policy"), memory.get("maxmemory")
+        return StoreFacts(
+            at,
+            evicts=None if policy is None else policy != "noeviction",
+            limited=None if maximum is None else maximum != "0",
+            kept=_is_kept(await self._told("INFO", "persistence"), await self._told("CONFIG", "GET", "save")),
+        )
+
+    async def _told(self, *command: str) -> Mapping[str, str]:
+        try:
+            async with store_call(self._seconds):
+                return _pairs(await self._execute(command))
+        except StoreUnavailable:
+            return {}
+
     async def _yes(self, script: str, prepared_id: PreparedId, *arguments: str) -> bool:
         answer = await self._step(script, prepared_id, *arguments)
         if answer not in (["yes"], ["no"]):
@@ -111,6 +138,32 @@ class ScriptedStore(ABC):
         keys = tuple(self._prefix + name for name in names)
         async with store_call(self._seconds):
             return _words(await self._run(script, keys, arguments))
+
+
+def _is_kept(persistence: Mapping[str, str], snapshots: Mapping[str, str]) -> bool | None:
+    """Is there a log of changes, or a snapshot from time to time? An empty `save` means that there is none."""
+    log, save = persistence.get("aof_enabled"), snapshots.get("save")
+    if log == "1" or save:
+        return True
+    return None if log is None or save is None else False
+
+
+def _pairs(answer: object) -> Mapping[str, str]:
+    """`name:value` lines (INFO), names and values in turn (CONFIG GET), or either as the library has read it."""
+    if isinstance(answer, str | bytes):
+        text = answer.decode("ascii", "replace") if isinstance(answer, bytes) else answer
+        split = (line.partition(":") for line in text.splitlines())
+        return {name: value for name, colon, value in split if colon}
+    if isinstance(answer, Mapping):
+        answer = [each for pair in answer.items() for each in pair]
+    words = [each.decode("ascii", "replace") if isinstance(each, bytes) else str(each) for each in _list(answer)]
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
+def _list(answer: object) -> list[object]:
+    if not isinstance(answer, list):
+        raise TypeError("not a list")
+    return answer
 
 
 def _words(answer: object) -> list[str]:

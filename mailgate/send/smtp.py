@@ -18,8 +18,10 @@ from aiosmtplib import SMTPException, SMTPResponse, SMTPResponseException, SMTPT
 from aiosmtplib.protocol import SMTPProtocol
 
 from mailgate.errors import UpstreamError, UpstreamProtocolError, UpstreamTimeout, UpstreamUnavailable
+from mailgate.faults import Fault
 from mailgate.imap.endpoint import Security, check_endpoint
-from mailgate.imap.tls import client_context, tls_failure
+from mailgate.imap.reaching import GREETING_FAULTS, Progress, unless_told
+from mailgate.imap.tls import Validity, client_context, tls_failure, validity_of
 from mailgate.limits import CONNECT_SECONDS
 from mailgate.send.smtp_reply import MalformedReply, ReplyReader, reply_of
 from mailgate.send.submission import SmtpReply
@@ -115,19 +117,31 @@ class SmtpConnection:
         loop = asyncio.get_running_loop()
         protocol = _Protocol(loop)
         implicit = _context(endpoint.ca_file) if endpoint.security is Security.TLS else None
+        progress = Progress()
+
+        def arrived() -> _Protocol:
+            progress.arrived = True
+            return protocol
+
         try:
             async with asyncio.timeout(min(seconds, endpoint.connect_seconds)):
                 await loop.create_connection(
-                    lambda: protocol,
+                    arrived,
                     endpoint.host,
                     endpoint.port,
                     ssl=implicit,
                     server_hostname=endpoint.host if implicit else None,
                 )
         except (OSError, UnicodeError) as error:
-            raise _failure(error) from None
+            raise _failure(error).because(progress.fault(error, implicit_tls=implicit is not None)) from None
         connection = cls(protocol)
-        return connection, await connection._answer(protocol.read_response(timeout=seconds))
+        with unless_told(Fault.GREETING_CLOSED, GREETING_FAULTS):
+            return connection, await connection._answer(protocol.read_response(timeout=seconds))
+
+    @property
+    def validity(self) -> Validity | None:
+        """When the server's certificate is valid; None in clear text."""
+        return validity_of(self._protocol.transport)
 
     async def command(self, line: bytes, *, seconds: float) -> SmtpReply:
         """Send one line (without CRLF) and wait for its reply. `ValueError` for a line that is more than one."""

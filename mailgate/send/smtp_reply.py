@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from mailgate.faults import Fault
+from mailgate.imap.refusals import words_fault
 from mailgate.send.submission import SmtpReply
 
 LINE_MAX: Final = 8192
@@ -22,6 +24,20 @@ REPLY_MAX: Final = 32_768
 _LINE: Final = re.compile(rb"([2-5][0-9][0-9])(?:([ -])([^\r\n\0]*))?\r\n")
 # RFC 2034, 4: the text begins with the code, and its class is that of the reply.
 _ENHANCED: Final = re.compile(rb"([245]\.[0-9]{1,3}\.[0-9]{1,3})(?: |\Z)")
+
+# RFC 4954, 6; 5.7.139 is Exchange Online, 5.7.14 is Gmail.
+_AUTH_ENHANCED: Final = {
+    "5.7.139": Fault.PASSWORD_LOGIN_OFF,
+    "5.7.14": Fault.LOGIN_NEEDS_BROWSER,
+    "5.7.11": Fault.LOGIN_NEEDS_TLS,
+}
+_AUTH_CODES: Final = {
+    504: Fault.NO_LOGIN_OFFERED,
+    530: Fault.LOGIN_NEEDS_TLS,
+    534: Fault.PASSWORD_NOT_FOR_PROGRAMS,
+    535: Fault.PASSWORD_WRONG,
+    538: Fault.LOGIN_NEEDS_TLS,
+}
 
 
 class MalformedReply(ValueError):
@@ -84,3 +100,14 @@ def reply_of(code: int, text: tuple[bytes, ...]) -> SmtpReply:
     found = _ENHANCED.match(text[0]) if text else None
     enhanced = found[1].decode("ascii") if found else None
     return SmtpReply(code, enhanced if enhanced and enhanced[0] == str(code)[0] else None, text)
+
+
+def auth_fault(reply: SmtpReply) -> Fault:
+    """Why AUTH was refused, as far as the reply tells: by its enhanced code, by known words, by its code."""
+    if not reply.is_negative:
+        return Fault.LOGIN_UNANSWERED
+    if reply.code < 500:
+        # RFC 4954, 6: 454 is a temporary failure, which says nothing about the password.
+        return Fault.LOGIN_BUSY
+    by_enhanced = _AUTH_ENHANCED.get(reply.enhanced or "")
+    return by_enhanced or words_fault(b" ".join(reply.text)) or _AUTH_CODES.get(reply.code, Fault.LOGIN_REFUSED)

@@ -23,6 +23,8 @@ from datetime import datetime
 from typing import Protocol
 
 from mailgate.errors import MailgateError, StoreUnavailable
+from mailgate.faults import Fault
+from mailgate.imap.reaching import fault_of
 from mailgate.limits import STORE_SECONDS
 from mailgate.send.record import Digest, Nonce, PreparedId, SendStatus, SentCopy
 
@@ -68,6 +70,20 @@ class StoredClaim:
     """The claim is this attempt's: the sealed content."""
 
     content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFacts:
+    """What a store's server tells about itself; None where it does not say.
+
+    `at`: its time. `evicts`: it may remove records before their time. `limited`: its memory has an end, so that
+    eviction can happen at all. `kept`: records outlive a restart.
+    """
+
+    at: datetime
+    evicts: bool | None = None
+    limited: bool | None = None
+    kept: bool | None = None
 
 
 class SendStore(Protocol):
@@ -130,12 +146,13 @@ class SendStore(Protocol):
 async def store_call(seconds: float = STORE_SECONDS) -> AsyncIterator[None]:
     """Bound one call to a store; whatever it raises beside our own errors becomes `StoreUnavailable`.
 
-    The cause is dropped: an address, a password in a URL or a script's text must not reach a log.
+    The cause is dropped but for its kind: an address, a password in a URL or a script's text must not reach a log.
     """
     try:
         async with asyncio.timeout(seconds):
             yield
     except MailgateError:
         raise
-    except Exception:
-        raise StoreUnavailable from None
+    except Exception as error:
+        silence = Fault.PORT_SILENT if isinstance(error, TimeoutError) else Fault.SESSION_FAILED
+        raise StoreUnavailable().because(fault_of(error) or silence) from None

@@ -23,10 +23,15 @@ from mailgate.errors import (
     UpstreamTimeout,
     UpstreamUnavailable,
 )
+from mailgate.faults import Fault
 from mailgate.imap.endpoint import Credentials, Security
+from mailgate.imap.reaching import GREETING_FAULTS, unless_told
+from mailgate.imap.refusals import no_login_fault
+from mailgate.imap.tls import Validity
 from mailgate.limits import SMTP_FAREWELL_SECONDS, UPSTREAM_TIMEOUT_DEFAULT
 from mailgate.send.record import Envelope, RefusedRecipient
 from mailgate.send.smtp import SmtpConnection, SmtpEndpoint
+from mailgate.send.smtp_reply import auth_fault
 from mailgate.send.submission import (
     Accepted,
     Begin,
@@ -42,6 +47,7 @@ from mailgate.send.submission import (
 # nobody's business: it would stand in the message's Received field.
 EHLO: Final = b"EHLO [127.0.0.1]"
 
+_STARTTLS_FAULTS: Final = {UpstreamProtocolError: Fault.STARTTLS_INJECTED, UpstreamTimeout: Fault.TLS_SILENT}
 _CANONICAL: Final = re.compile(rb"(?:[^\r\n\0]*+\r\n)++")
 
 
@@ -80,6 +86,23 @@ class SmtpSubmitter:
             return NotSent(attempt.stage, error.code)
         finally:
             self._take_leave(attempt)
+
+    async def rehearse(self, *, deadline: float, log_in: bool = True) -> Rehearsal:
+        """Everything that comes before MAIL, once, and QUIT: no sender, no recipient, no message.
+
+        `log_in`: whether AUTH is part of it.
+        """
+        attempt = _Attempt(_Patience(self._seconds, deadline))
+        failure: UpstreamError | None = None
+        try:
+            await attempt.connect(self._endpoint)
+            if log_in:
+                await attempt.log_in(self._credentials, may_go_without=self._endpoint.security is Security.PLAINTEXT)
+        except UpstreamError as error:
+            failure = error
+        finally:
+            self._take_leave(attempt)
+        return Rehearsal(attempt.greeting, attempt.features, attempt.validity, failure)
 
     async def aclose(self) -> None:
         """Wait for the leave-takings that are still under way in this event loop; each is bounded."""
@@ -139,13 +162,27 @@ class Features:
         return cls("SIZE" in said, largest or None, frozenset(mechanisms), "STARTTLS" in said)
 
 
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """How far a rehearsal came: `failure` is None when the next command would have been MAIL.
+
+    `greeting` and `features` are what the server said: untrusted, never rendered and never logged.
+    """
+
+    greeting: SmtpReply | None
+    features: Features
+    validity: Validity | None
+    failure: UpstreamError | None
+
+
 class _Attempt:
     """One attempt, and how far it has come."""
 
     def __init__(self, patience: _Patience) -> None:
         self.stage = SubmissionStage.CONNECT
+        self.greeting: SmtpReply | None = None
         self._patience = patience
-        self._features = Features()
+        self.features = Features()
         self._link: SmtpConnection | None = None
         self._in_transaction = False
 
@@ -154,26 +191,40 @@ class _Attempt:
         """Was there ever a server that greeted?"""
         return self._link is not None
 
+    @property
+    def validity(self) -> Validity | None:
+        """When the server's certificate is valid; None in clear text."""
+        return None if self._link is None else self._link.validity
+
     # --- before the message -------------------------------------------------------------------------------------
 
     async def connect(self, endpoint: SmtpEndpoint) -> None:
         """Up to an EHLO inside TLS, or in clear text towards a loopback host."""
-        self._link, greeting = await SmtpConnection.open(endpoint, seconds=self._patience.for_one)
-        _require(greeting, 220)
-        await self._ehlo()
-        if endpoint.security is Security.STARTTLS:
-            if not self._features.starttls:
-                raise UpstreamUnavailable("The mail server does not offer STARTTLS, which the settings require.")
-            reply = await self._link.start_tls(endpoint, seconds=self._patience.for_one)
-            if reply.code != 220:
-                raise UpstreamUnavailable("The mail server refused STARTTLS, which the settings require.")
-            # RFC 3207, 4.2: "The client MUST discard any knowledge obtained from the server" before TLS.
+        self._link, self.greeting = await SmtpConnection.open(endpoint, seconds=self._patience.for_one)
+        with unless_told(Fault.GREETING_CLOSED, GREETING_FAULTS):
+            _require(self.greeting, 220)
             await self._ehlo()
+        if endpoint.security is Security.STARTTLS:
+            with unless_told(Fault.TLS_FAILED, _STARTTLS_FAULTS):
+                await self._upgrade(self._link, endpoint)
+
+    async def _upgrade(self, link: SmtpConnection, endpoint: SmtpEndpoint) -> None:
+        if not self.features.starttls:
+            raise UpstreamUnavailable("The mail server does not offer STARTTLS, which the settings require.").because(
+                Fault.STARTTLS_MISSING
+            )
+        reply = await link.start_tls(endpoint, seconds=self._patience.for_one)
+        if reply.code != 220:
+            raise UpstreamUnavailable("The mail server refused STARTTLS, which the settings require.").because(
+                Fault.STARTTLS_REFUSED
+            )
+        # RFC 3207, 4.2: "The client MUST discard any knowledge obtained from the server" before TLS.
+        await self._ehlo()
 
     async def _ehlo(self) -> None:
         reply = await self._say(EHLO)
         _require(reply, 250)
-        self._features = Features.of(reply)
+        self.features = Features.of(reply)
 
     async def log_in(self, credentials: Credentials, *, may_go_without: bool) -> None:
         """AUTH (RFC 4954), one attempt: PLAIN where offered, else LOGIN.
@@ -181,7 +232,11 @@ class _Attempt:
         `may_go_without`: a server on this very machine that offers no AUTH takes mail without it.
         """
         self.stage = SubmissionStage.AUTH
-        offered = self._features.mechanisms
+        with unless_told(Fault.LOGIN_UNANSWERED):
+            await self._log_in(credentials, may_go_without=may_go_without)
+
+    async def _log_in(self, credentials: Credentials, *, may_go_without: bool) -> None:
+        offered = self.features.mechanisms
         user, password = credentials.username.encode(), credentials.password.encode()
         if "PLAIN" in offered:
             reply = await self._say(b"AUTH PLAIN " + base64.b64encode(b"\0" + user + b"\0" + password))
@@ -193,13 +248,11 @@ class _Attempt:
         elif may_go_without and not offered:
             return
         else:
-            raise UpstreamAuthFailed("The mail server offers no kind of login that can be used.")
-        if reply.code == 235:
-            return
-        if reply.code >= 500:
-            raise UpstreamAuthFailed
-        # RFC 4954, 6: 454 is a temporary failure, which says nothing about the password.
-        raise UpstreamUnavailable if reply.is_negative else UpstreamProtocolError
+            raise UpstreamAuthFailed("The mail server offers no kind of login that can be used.").because(
+                no_login_fault(offered)
+            )
+        if reply.code != 235:
+            raise _login_refusal(reply).because(auth_fault(reply))
 
     # --- the message --------------------------------------------------------------------------------------------
 
@@ -226,9 +279,9 @@ class _Attempt:
     async def _mail(self, sender: str, size: int) -> None:
         """MAIL, with SIZE where the server knows it (RFC 1870, 6.1)."""
         self.stage = SubmissionStage.MAIL
-        if self._features.size is not None and size > self._features.size:
+        if self.features.size is not None and size > self.features.size:
             raise UpstreamRefused("The message is larger than the mail server takes.")
-        declared = b" SIZE=%d" % size if self._features.size_known else b""
+        declared = b" SIZE=%d" % size if self.features.size_known else b""
         self._in_transaction = True
         reply = await self._say(b"MAIL FROM:<" + sender.encode("ascii") + b">" + declared)
         if reply.code in (530, 535):
@@ -294,6 +347,13 @@ class _Attempt:
 def _require(reply: SmtpReply, code: int) -> None:
     if reply.code != code:
         raise _refusal(reply)
+
+
+def _login_refusal(reply: SmtpReply) -> UpstreamError:
+    if reply.code >= 500:
+        return UpstreamAuthFailed()
+    # RFC 4954, 6: 454 is a temporary failure, which says nothing about the password.
+    return UpstreamUnavailable() if reply.is_negative else UpstreamProtocolError()
 
 
 def _refusal(reply: SmtpReply) -> UpstreamError:

@@ -14,12 +14,14 @@ import httpx
 from upstash_redis.asyncio import Redis
 
 from mailgate.errors import LimitExceeded, StoreUnavailable, UpstreamUnavailable
+from mailgate.faults import Fault
 from mailgate.imap.tls import client_context
 from mailgate.limits import STORE_REQUEST_BYTES_MAX, STORE_SECONDS
 from mailgate.send.scripted_store import ScriptedStore
 
 _NOT_KEPT = httpx.Limits(max_keepalive_connections=0)
 """One connection a step: a kept one may have died without notice, and a host may change event loops between calls."""
+_REFUSED = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
 _ENVELOPE_BYTES = 4096
 """Room for what surrounds the arguments in a request: quotes, commas, the command."""
 
@@ -35,11 +37,10 @@ class UpstashStore(ScriptedStore):
         self._token = token
         self._ca_file = ca_file
 
-    async def _run(self, script: str, keys: Sequence[str], arguments: Sequence[str]) -> object:
-        command = ["EVAL", script, str(len(keys)), *keys, *arguments]
+    async def _execute(self, command: Sequence[str]) -> object:
         if sum(len(each) + 4 for each in command) + _ENVELOPE_BYTES > STORE_REQUEST_BYTES_MAX:
             raise LimitExceeded("The message is larger than the store takes in one request.")
-        return await self._client.execute(command)
+        return await self._client.execute(list(command))
 
     async def aclose(self) -> None:
         """Close the HTTP client; a later step opens a new one."""
@@ -67,7 +68,7 @@ def _http_client(ca_file: Path | None, seconds: float) -> httpx.AsyncClient:
     try:
         context = client_context(ca_file)
     except UpstreamUnavailable as unusable:
-        raise StoreUnavailable(unusable.sentence, next_step=unusable.next_step) from None
+        raise StoreUnavailable(unusable.sentence, next_step=unusable.next_step).because(Fault.CA_FILE) from None
     # A redirect would carry the token elsewhere; a proxy named in the environment is nobody's decision here.
     return httpx.AsyncClient(
         transport=_Bounded(httpx.AsyncHTTPTransport(verify=context, trust_env=False, retries=0, limits=_NOT_KEPT)),
@@ -88,6 +89,8 @@ class _Bounded(httpx.AsyncBaseTransport):
         response = await self._inner.handle_async_request(request)
         if response.status_code != httpx.codes.OK or "content-encoding" in response.headers:
             await response.aclose()
+            if response.status_code in _REFUSED:
+                raise StoreUnavailable().because(Fault.PASSWORD_WRONG)
             raise httpx.RemoteProtocolError("not a plain 200")
         assert isinstance(response.stream, httpx.AsyncByteStream)
         return httpx.Response(response.status_code, headers=response.headers, stream=_BoundedStream(response.stream))

@@ -62,7 +62,8 @@ Day = Annotated[str, AfterValidator(_clean), WithJsonSchema({"type": "string", "
 class Arguments(BaseModel):
     """The arguments of one call, or an object inside them."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
+    # Built when first used: a start that only lists the tools needs none of the validators.
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True, defer_build=True)
 
 
 A = TypeVar("A", bound=Arguments)

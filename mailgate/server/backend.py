@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mailgate.errors import NotConfigured
-from mailgate.policy import Principal
-from mailgate.read.cursor import CursorCodec
-from mailgate.send.desk import SendDesk
-from mailgate.settings import Settings
 from mailgate.write.change import Change
-from mailgate.write.ports import Mailbox
 
 if TYPE_CHECKING:
+    from mailgate.policy import Principal
+    from mailgate.read.cursor import CursorCodec
+    from mailgate.send.desk import SendDesk
     from mailgate.server.catalog import Tool
+    from mailgate.settings import Settings
+    from mailgate.write.ports import Mailbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +28,27 @@ class Backend:
     desk: SendDesk | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Connected:
-    """A configured mailbox and the codec for cursors into it."""
+    """A configured mailbox and the codec for cursors into it. Both are made when a call first needs them."""
 
-    mailbox: Mailbox
-    cursors: CursorCodec
+    def __init__(self, mailbox: Callable[[], Mailbox], cursors: Callable[[str], CursorCodec]) -> None:
+        self._make_mailbox, self._make_cursors = mailbox, cursors
+
+    @cached_property
+    def mailbox(self) -> Mailbox:
+        """The mailbox; it connects when it is asked something."""
+        return self._make_mailbox()
+
+    @cached_property
+    def cursors(self) -> CursorCodec:
+        """The codec for this mailbox."""
+        return self._make_cursors(self.mailbox.identity)
+
+    @property
+    def used(self) -> Mailbox | None:
+        """The mailbox, if there is one yet."""
+        made: Mailbox | None = self.__dict__.get("mailbox")
+        return made
 
 
 def _fits(_value: Any) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from pydantic import Field
 
 from mailgate import __version__
 from mailgate.imap.values import SpecialUse
 from mailgate.policy import Gate, Scope
-from mailgate.read.capabilities import ImapReport, MailboxReport, RoleReport
 from mailgate.server.shapes import Result, Shape
+
+if TYPE_CHECKING:
+    from mailgate.read.capabilities import ImapReport, MailboxReport, RoleReport
 
 
 class ServerInfo(Shape):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mailgate import limits
 from mailgate.errors import UpstreamError
 from mailgate.policy import permit
-from mailgate.read.capabilities import MailboxReport, describe_mailbox
-from mailgate.send.desk import SendDesk
 from mailgate.server.arguments import NoArguments
 from mailgate.server.backend import Call
 from mailgate.server.capability_result import CapabilityFacts, MailboxInfo, StoreInfo, ToolInfo
 from mailgate.settings import Settings
+
+if TYPE_CHECKING:
+    from mailgate.read.capabilities import MailboxReport
+    from mailgate.send.desk import SendDesk
 
 _SHARE: Final = 0.7
 """Of the call's deadline: what the mail server may take before the rest is told without it."""
@@ -42,6 +44,8 @@ async def mail_capabilities(call: Call, _arguments: NoArguments) -> CapabilityFa
 async def _report(call: Call) -> tuple[MailboxReport | None, tuple[str, ...]]:
     if call.backend.connected is None:
         return None, ()
+    from mailgate.read.capabilities import describe_mailbox
+
     try:
         async with asyncio.timeout(call.settings.upstream_timeout_seconds * _SHARE):
             return await describe_mailbox(call.backend.connected.mailbox), ()

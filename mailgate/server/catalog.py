@@ -22,8 +22,9 @@ from mailgate.server.backend import Call, Cut
 from mailgate.server.capability_result import CapabilitiesResult
 from mailgate.server.capability_tool import mail_capabilities
 from mailgate.server.needs import NOTHING, Needs
+from mailgate.server.published import published_input, published_output
 from mailgate.server.results import AttachmentResult, FoldersResult, ReadResult, SearchResult
-from mailgate.server.schemas import Schema, input_schema, output_schema
+from mailgate.server.schemas import Schema
 from mailgate.server.send_arguments import PrepareAnswerArguments, PrepareSendArguments, SendConfirmedArguments
 from mailgate.server.send_results import PreparedResult, SendResult
 from mailgate.server.shapes import Result
@@ -110,8 +111,8 @@ class Tool:
     output_schema: Schema = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "input_schema", input_schema(self.arguments))
-        object.__setattr__(self, "output_schema", output_schema(self.result))
+        object.__setattr__(self, "input_schema", published_input(self.arguments))
+        object.__setattr__(self, "output_schema", published_output(self.result))
 
     def requirement_of(self, arguments: Mapping[str, Any] | None) -> Requirement:
         """What a call with these arguments needs, as they came: nothing has been validated yet."""

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 _METHODS: Final = "POST"
 _HEADERS: Final = "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id"
-_EXPOSED: Final = b"WWW-Authenticate, X-Request-Id"
+_EXPOSED: Final = b"WWW-Authenticate, Retry-After, X-Request-Id"
 _MAX_AGE_SECONDS: Final = "600"
 
 

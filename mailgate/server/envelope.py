@@ -31,10 +31,16 @@ _METHOD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_/.$-]{0,127}", re.ASCII)
 
 
 class BadRequest(Exception):
-    """A request that is refused before it reaches the protocol layer. Nothing of it is repeated."""
+    """A request that is refused before it reaches the protocol layer. Nothing of it is repeated but its id.
 
-    def __init__(self, status: int, sentence: str, rpc_code: int = INVALID_REQUEST) -> None:
-        self.status, self.sentence, self.rpc_code = status, sentence, rpc_code
+    "If there was an error in detecting the id in the Request object [...], it MUST be Null" (JSON-RPC 2.0, 5), and the
+    caller's own otherwise.
+    """
+
+    def __init__(
+        self, status: int, sentence: str, rpc_code: int = INVALID_REQUEST, *, request_id: str | int | None = None
+    ) -> None:
+        self.status, self.sentence, self.rpc_code, self.request_id = status, sentence, rpc_code, request_id
         super().__init__(sentence)
 
 

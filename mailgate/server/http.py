@@ -1,29 +1,39 @@
-"""The HTTP surface: `POST /mcp`, two health checks, and nothing else.
+"""The HTTP surface: `POST /mcp`, two health checks, in JWT mode the resource metadata, and nothing else.
 
-Order for the endpoint: Host, Origin, method, caller, body, scope, protocol. What is refused gets a fixed sentence.
+Order for the endpoint: Host, Origin, method, caller, rate, place, body, scope, protocol. What is refused gets a fixed
+sentence.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, Final
 
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mailgate import policy
+from mailgate.keys.trouble import KeysUnavailable
+from mailgate.limits import BUSY_RETRY_SECONDS
 from mailgate.policy import Principal, permit
 from mailgate.server import cors, telemetry
-from mailgate.server.auth import Rejection, TokenTable, challenge, open_scopes
+from mailgate.server.auth import Callers, Rejection, challenge, open_scopes
 from mailgate.server.dispatch import Dispatcher, UnknownTool
 from mailgate.server.envelope import HEADER_MISMATCH, BadRequest, ClientGone, Envelope, parse_envelope, read_body
+from mailgate.server.hangup import serve_until_gone
 from mailgate.server.origins import AllowedOrigins
+from mailgate.server.resource import ProtectedResource, protected_resource
+from mailgate.server.throttle import Throttle, caller_key
 
 ENDPOINT: Final = "/mcp"
 PRINCIPAL: Final = "mailgate.principal"
 """Where the protocol layer finds the caller in the ASGI scope."""
+RPC_ID: Final = "mailgate.rpc_id"
+"""Where it finds the id of the JSON-RPC request; None for a notification."""
 
 _ONCE: Final = (b"content-type", b"content-length", b"mcp-protocol-version", b"mcp-method", b"mcp-name")
 """Fields that two readers must not read differently."""
@@ -47,6 +57,12 @@ class Request:
         return path.rstrip("/") or "/"
 
     @property
+    def peer(self) -> str:
+        """The address that the connection comes from. What a proxy says of others is not believed."""
+        client = self.scope.get("client")
+        return str(client[0]) if client else ""
+
+    @property
     def method(self) -> str:
         """The HTTP method."""
         return str(self.scope["method"])
@@ -64,7 +80,7 @@ class HttpSurface:
     """The ASGI application around one dispatcher.
 
     `endpoint` speaks MCP to a request that has passed every check here. `close` is called when the server shuts down
-    in an orderly way; nothing depends on its being called.
+    in an orderly way; nothing depends on its being called. `clock`: seconds, monotonic.
     """
 
     def __init__(
@@ -72,13 +88,25 @@ class HttpSurface:
         dispatcher: Dispatcher,
         endpoint: ASGIApp,
         *,
-        tokens: TokenTable,
+        callers: Callers,
         origins: AllowedOrigins,
         close: Callable[[], Awaitable[None]],
+        throttle: Throttle | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._dispatcher, self._endpoint = dispatcher, endpoint
-        self._tokens, self._origins, self._close = tokens, origins, close
+        self._callers, self._origins, self._close = callers, origins, close
+        self._throttle, self._clock = throttle or Throttle(), clock
         self._settings = dispatcher.backend.settings
+        self._scopes = open_scopes(self._settings.gates)
+        self._resource: ProtectedResource | None = protected_resource(
+            self._settings.public_url, self._settings.oauth_issuer, self._scopes
+        )
+        self._ending = False
+
+    def stop_taking(self) -> None:
+        """The process is about to end: no new call is taken, and those that run go on."""
+        self._ending = True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection."""
@@ -106,6 +134,8 @@ class HttpSurface:
             request = Request(scope, receive, outgoing)
             response = await self._answer(request, outgoing)
             if response is not None:
+                if isinstance(response, Refusal) and not response.quiet:
+                    telemetry.log_refusal(status=response.status_code, code=response.code, reason=response.reason)
                 await response(scope, receive, outgoing)
         except ClientGone:
             telemetry.log_refusal(status=0, code="client_gone")
@@ -124,11 +154,15 @@ class HttpSurface:
             return _refused(421, "host_not_allowed", "This server does not answer for that host.")
         if request.path == "/readyz":
             return _only_get(request) or self._readiness()
+        if self._resource is not None and request.path in self._resource.paths:
+            return self._resource.answer(request.method)
         if request.path != ENDPOINT:
             return _refused(404, "not_found", "There is nothing here; the endpoint is /mcp.")
         return await self._endpoint_answer(request, outgoing)
 
     def _readiness(self) -> Response:
+        if self._ending:
+            return JSONResponse({"status": "ending"}, 503)
         missing = self._settings.missing
         if missing:
             return JSONResponse({"status": "not_configured", "missing": list(missing)}, 503)
@@ -144,22 +178,58 @@ class HttpSurface:
                 return cors.preflight()
         if request.method != "POST":
             return _refused(405, "method_not_allowed", "The endpoint takes POST only.", {"Allow": "POST"})
-        caller = self._caller(request)
-        return caller if isinstance(caller, Response) else await self._authenticated(request, caller)
+        if self._ending:
+            return _refused(503, "ending", "The server is about to end.", {**_BUSY, "Connection": "close"})
+        return await self._admitted(request)
+
+    # --- how much -----------------------------------------------------------------------------------------------
+
+    async def _admitted(self, request: Request) -> Response | None:
+        """Measure strangers by their peer and callers by themselves; then carry the request out in a place."""
+        now, credentials = self._clock(), request.fields(b"authorization")
+        if wait := self._throttle.at_the_door(request.peer, credentials, now):
+            return self._crowded(self._unauthorized(Rejection.ABSENT), wait, now)
+        caller = await self._caller(request)
+        if isinstance(caller, Response):
+            refused = bool(credentials) and caller.status_code == 401
+            wait = self._throttle.turned_away(request.peer, credentials, now) if refused else 0.0
+            return self._crowded(caller, wait, now) if wait else caller
+        if wait := self._throttle.recognised(caller, credentials, now):
+            return _refused(429, "rate_limited", "This caller makes too many requests.", _retry_after(wait))
+        with self._throttle.places.place(caller_key(caller)) as free:
+            if not free:
+                return _refused(503, "busy", "Too many calls are running; this one was not begun.", _BUSY)
+            return await self._authenticated(request, caller)
+
+    def _crowded(self, refused: Response, wait: float, now: float) -> Response:
+        """What a stranger among too many is told: when to come again, and still how to become a caller."""
+        fields = {"WWW-Authenticate": refused.headers["www-authenticate"], **_retry_after(wait)}
+        quiet = not self._throttle.worth_a_line(now)
+        return Refusal(429, "rate_limited", "Too many requests without a valid token.", fields, quiet=quiet)
 
     # --- the caller ---------------------------------------------------------------------------------------------
 
-    def _caller(self, request: Request) -> Principal | Response:
+    async def _caller(self, request: Request) -> Principal | Response:
         if _has_token_in_query(request.scope["query_string"]):
             # "clients MUST NOT" (OAuth 2.1, 5.1.2): URLs end up in logs and histories.
-            return self._unauthorized(Rejection.INVALID)
-        found = self._tokens.authenticate(request.fields(b"authorization"))
+            return self._unauthorized(Rejection.QUERY)
+        try:
+            found = await self._callers.recognise(request.fields(b"authorization"))
+        except KeysUnavailable as unavailable:
+            # Not 401: the token may be good, and a client would throw it away.
+            fields, reason = _retry_after(unavailable.retry_after), unavailable.trouble.value
+            sentence = "The issuer's keys cannot be fetched now; try again later."
+            return Refusal(503, "keys_unavailable", sentence, fields, reason=reason)
         return self._unauthorized(found) if isinstance(found, Rejection) else found
 
     def _unauthorized(self, rejection: Rejection) -> Response:
-        error = "invalid_token" if rejection is Rejection.INVALID else None
-        header = challenge(open_scopes(self._settings.gates), error)
-        return _refused(401, "unauthorized", "A valid bearer token is needed.", {"WWW-Authenticate": header})
+        error = None if rejection is Rejection.ABSENT else "invalid_token"
+        fields = self._challenge(self._scopes, error)
+        return Refusal(401, "unauthorized", "A valid bearer token is needed.", fields, reason=rejection.value)
+
+    def _challenge(self, scopes: Iterable[policy.Scope], error: str | None) -> dict[str, str]:
+        metadata_url = None if self._resource is None else self._resource.metadata_url
+        return {"WWW-Authenticate": challenge(scopes, error, metadata_url)}
 
     def _missing_scope(self, envelope: Envelope, principal: Principal) -> Response | None:
         """403 when the call lacks a scope. A closed gate goes through: it is the tool's error, and no grant helps."""
@@ -174,7 +244,7 @@ class HttpSurface:
         if denial is None or not denial.scopes:
             return None
         needed = [scope for scope in policy.Scope if scope in requirement.scopes]
-        fields = {"WWW-Authenticate": challenge(needed, "insufficient_scope")}
+        fields = self._challenge(needed, "insufficient_scope")
         return _refused(403, "insufficient_scope", "The token lacks a scope of this call.", fields)
 
     # --- the message ---------------------------------------------------------------------------------------------
@@ -195,9 +265,17 @@ class HttpSurface:
             # "A request without any Accept header field implies that the user agent will accept any media type"
             # (RFC 9110, 12.5.1).
             headers.append((b"accept", b"*/*"))
-        scope = {**request.scope, "headers": headers, PRINCIPAL: principal}
-        await self._endpoint(scope, envelope.replay(request.receive), request.send)
+        scope = {**request.scope, "headers": headers, PRINCIPAL: principal, RPC_ID: envelope.request_id}
+        may_end = self._only_reads(envelope)
+        await serve_until_gone(self._endpoint, envelope, scope, request.receive, request.send, may_end=may_end)
         return None
+
+    def _only_reads(self, envelope: Envelope) -> bool:
+        """Whether nothing is lost when the request is broken off."""
+        try:
+            return envelope.tool is None or self._dispatcher.find(envelope.tool).hints.read_only
+        except UnknownTool:
+            return True
 
     async def _envelope(self, request: Request) -> Envelope:
         if any(len(request.fields(name)) > 1 for name in _ONCE):
@@ -211,8 +289,29 @@ class HttpSurface:
         envelope = parse_envelope(body)
         for name, said in ((b"mcp-method", envelope.method), (b"mcp-name", envelope.tool)):
             if not _agrees(request.field(name), said):
-                raise BadRequest(400, "A header field disagrees with the body.", HEADER_MISMATCH)
+                sentence = "A header field disagrees with the body."
+                raise BadRequest(400, sentence, HEADER_MISMATCH, request_id=envelope.request_id)
         return envelope
+
+
+class Refusal(JSONResponse):
+    """A refused request, with a code and a fixed sentence; logged when it is sent, unless `quiet`.
+
+    `reason`: a word for the log alone.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        sentence: str,
+        headers: dict[str, str] | None = None,
+        *,
+        quiet: bool = False,
+        reason: str | None = None,
+    ) -> None:
+        self.code, self.quiet, self.reason = code, quiet, reason
+        super().__init__({"error": code, "error_description": sentence}, status, headers)
 
 
 class _Outgoing:
@@ -258,10 +357,17 @@ def _only_get(request: Request) -> Response | None:
 
 
 def _refused(status: int, code: str, sentence: str, headers: dict[str, str] | None = None) -> Response:
-    telemetry.log_refusal(status=status, code=code)
-    return JSONResponse({"error": code, "error_description": sentence}, status, headers)
+    return Refusal(status, code, sentence, headers)
+
+
+def _retry_after(seconds: float) -> dict[str, str]:
+    """Whole seconds (RFC 9110, 10.2.3)."""
+    return {"Retry-After": str(max(1, ceil(seconds)))}
+
+
+_BUSY: Final = _retry_after(BUSY_RETRY_SECONDS)
 
 
 def _rpc_error(bad: BadRequest) -> Response:
     error: dict[str, Any] = {"code": bad.rpc_code, "message": bad.sentence}
-    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, bad.status)
+    return JSONResponse({"jsonrpc": "2.0", "id": bad.request_id, "error": error}, bad.status)

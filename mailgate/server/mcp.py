@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import secrets
-from typing import Any, Final
+import weakref
+from typing import Any, Final, cast
 
 from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -40,13 +41,14 @@ from mailgate.policy import Principal
 from mailgate.server import catalog, telemetry
 from mailgate.server.dispatch import Answer, Dispatcher, UnknownTool
 from mailgate.server.failures import failure_of
-from mailgate.server.http import PRINCIPAL
+from mailgate.server.http import PRINCIPAL, RPC_ID
 
 NAME: Final = "mailgate"
 _LIST_TTL_MS: Final = 300_000
 """How long a client may keep the tool list; it only changes with a deployment."""
 
-_VERSION: Final = re.compile(rb"\d{4}-\d{2}-\d{2}")
+_VERSION: Final = re.compile(rb"v?\d{1,4}(?:[.-]\d{1,4}){0,3}")
+"""A version of any kind: an unknown one is repeated in the error, as MCP asks, and these can say nothing else."""
 
 NOBODY: Final = Principal("none", "none")
 """Who calls when no door has said who: someone without a single scope."""
@@ -141,14 +143,14 @@ async def _without_echo(ctx: ServerRequestContext[Any, Any], call_next: CallNext
 
 
 def _well_formed_version(scope: Scope) -> bool:
-    """Whether the request names no protocol version or one that has a version's form: the SDK repeats what it gets."""
+    """Whether the request names no protocol version or one that has a version's form: the SDK repeats it."""
     return all(_VERSION.fullmatch(value) for name, value in scope["headers"] if name == b"mcp-protocol-version")
 
 
-def _unsupported_version() -> JSONResponse:
+def _unsupported_version(scope: Scope) -> JSONResponse:
     data = {"supported": list(MODERN_PROTOCOL_VERSIONS), "requested": ""}
     error = {"code": UNSUPPORTED_PROTOCOL_VERSION, "message": "Unsupported protocol version", "data": data}
-    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, 400)
+    return JSONResponse({"jsonrpc": "2.0", "id": scope.get(RPC_ID), "error": error}, 400)
 
 
 class McpEndpoint:
@@ -159,13 +161,16 @@ class McpEndpoint:
     """
 
     def __init__(self, dispatcher: Dispatcher) -> None:
-        self._server = build_server(dispatcher)
+        self._dispatcher = dispatcher
+        # The SDK's server refers to itself, so only the collector frees it. Where each request has an application of
+        # its own, connections to the mailbox must not wait for that.
+        self._server = build_server(cast(Dispatcher, weakref.proxy(dispatcher)))
         self._limit = dispatcher.backend.settings.max_request_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if not _well_formed_version(scope):
-            await _unsupported_version()(scope, receive, send)
+            await _unsupported_version(scope)(scope, receive, send)
             return
         manager = StreamableHTTPSessionManager(
             self._server,

@@ -6,10 +6,12 @@ Told by mail_capabilities before anyone calls; the use cases check for themselve
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from mailgate.imap.values import SpecialUse
-from mailgate.read.capabilities import MailboxReport
-from mailgate.settings import Settings
+if TYPE_CHECKING:
+    from mailgate.imap.values import SpecialUse
+    from mailgate.read.capabilities import MailboxReport
+    from mailgate.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

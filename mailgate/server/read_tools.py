@@ -1,27 +1,33 @@
-"""The read tools: arguments to a use case, and nothing else."""
+"""The read tools: arguments to a use case, and nothing else. Each loads its use case when it is first called."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from mailgate.read.attachment import ReadAttachment, get_attachment
-from mailgate.read.cursor import SearchOrder
-from mailgate.read.folders import FolderListing, list_folders
-from mailgate.read.message import ReadMessage, read_message
-from mailgate.read.request import SearchRequest, search_criteria
-from mailgate.read.search import SearchPage, search_messages
-from mailgate.server.arguments import AttachmentArguments, ListFoldersArguments, ReadArguments, SearchArguments
 from mailgate.server.backend import Call, Cut
+
+if TYPE_CHECKING:
+    from mailgate.read.attachment import ReadAttachment
+    from mailgate.read.folders import FolderListing
+    from mailgate.read.message import ReadMessage
+    from mailgate.read.search import SearchPage
+    from mailgate.server.arguments import AttachmentArguments, ListFoldersArguments, ReadArguments, SearchArguments
 
 
 async def mail_list_folders(call: Call, arguments: ListFoldersArguments) -> FolderListing:
     """All folders, with counts where asked for."""
+    from mailgate.read.folders import list_folders
+
     return await list_folders(call.connected.mailbox, include_counts=arguments.include_counts)
 
 
 async def mail_search(call: Call, arguments: SearchArguments) -> SearchPage:
     """One page of a search."""
+    from mailgate.read.cursor import SearchOrder
+    from mailgate.read.request import SearchRequest, search_criteria
+    from mailgate.read.search import search_messages
+
     request = SearchRequest(
         folder=arguments.folder,
         criteria=search_criteria(
@@ -50,6 +56,8 @@ async def mail_search(call: Call, arguments: SearchArguments) -> SearchPage:
 
 async def mail_read(call: Call, arguments: ReadArguments) -> ReadMessage:
     """One page of one message."""
+    from mailgate.read.message import read_message
+
     return await read_message(
         call.connected.mailbox,
         arguments.named.to_reference(),
@@ -60,6 +68,8 @@ async def mail_read(call: Call, arguments: ReadArguments) -> ReadMessage:
 
 async def mail_get_attachment(call: Call, arguments: AttachmentArguments) -> ReadAttachment:
     """One attachment's octets."""
+    from mailgate.read.attachment import get_attachment
+
     return await get_attachment(call.connected.mailbox, arguments.reference.to_reference(), arguments.index)
 
 

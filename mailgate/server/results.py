@@ -6,20 +6,21 @@ Each model is the published output schema and, with `of`, the only way from a us
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import Field
 
-from mailgate.imap.values import MessageRef
-from mailgate.mime.model import AttachmentInfo, MessageHeaders
-from mailgate.read.attachment import ReadAttachment
-from mailgate.read.folders import FolderCounts, FolderListing, ListedFolder
-from mailgate.read.message import MessageContent, ReadMessage
-from mailgate.read.search import SearchPage
-from mailgate.read.summary import MessageSummary, SummaryText
 from mailgate.server.shapes import Result, Shape, decimal, moment, sentences
 
-_NO_COUNTS = FolderCounts(None, None, None, None)
+if TYPE_CHECKING:
+    from mailgate.imap.values import MessageRef
+    from mailgate.mime.model import AttachmentInfo, MessageHeaders
+    from mailgate.read.attachment import ReadAttachment
+    from mailgate.read.folders import FolderListing, ListedFolder
+    from mailgate.read.message import MessageContent, ReadMessage
+    from mailgate.read.search import SearchPage
+    from mailgate.read.summary import MessageSummary, SummaryText
+
 _NULL_OR_TEXT: dict[str, Any] = {"type": ["string", "null"]}
 
 
@@ -95,7 +96,7 @@ class Row(Shape):
         )
 
 
-class SearchResult(Result[SearchPage]):
+class SearchResult(Result["SearchPage"]):
     """mail_search."""
 
     folder: str = Field(description="searched folder")
@@ -212,7 +213,7 @@ class MessageBody(Shape):
         )
 
 
-class ReadResult(Result[ReadMessage]):
+class ReadResult(Result["ReadMessage"]):
     """mail_read."""
 
     reference: Reference = Field(description="this message")
@@ -262,7 +263,7 @@ class AttachmentContent(Shape):
     sanitized: bool | None = None
 
 
-class AttachmentResult(Result[ReadAttachment]):
+class AttachmentResult(Result["ReadAttachment"]):
     """mail_get_attachment."""
 
     reference: Reference = Field(description="its message")
@@ -315,7 +316,7 @@ class FolderEntry(Shape):
     @classmethod
     def of(cls, folder: ListedFolder) -> Self:
         """A row, with counts where there are some."""
-        counts = folder.counts or _NO_COUNTS
+        counts = folder.counts
         return cls(
             name=folder.name.text,
             delimiter=folder.delimiter,
@@ -323,15 +324,15 @@ class FolderEntry(Shape):
             role=None if folder.role is None else folder.role.value,
             selectable=folder.selectable,
             has_children=folder.has_children,
-            messages=counts.messages,
-            unseen=counts.unseen,
-            uid_next=counts.uid_next,
-            uid_validity=counts.uid_validity,
+            messages=counts.messages if counts else None,
+            unseen=counts.unseen if counts else None,
+            uid_next=counts.uid_next if counts else None,
+            uid_validity=counts.uid_validity if counts else None,
             warnings=sentences(folder.warnings),
         )
 
 
-class FoldersResult(Result[FolderListing]):
+class FoldersResult(Result["FolderListing"]):
     """mail_list_folders."""
 
     folders: list[FolderEntry] = Field(description="name, role, selectable, attributes, counts ...")

@@ -40,6 +40,9 @@ def _outline(field: Schema) -> Schema:
     kept = {key: value for key, value in field.items() if key in {"type", "description"}}
     if kept.get("type") == "array":
         kept["items"] = {"type": field["items"]["type"]}
+    if isinstance(kept.get("type"), list):
+        # Some model providers translate schemas into a dialect in which `type` names one type.
+        return {"anyOf": [{"type": each} for each in kept.pop("type")], **kept}
     return kept
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, Field
 
 from mailgate.errors import PreparedNotFound
-from mailgate.send.record import Digest, PreparedId
 from mailgate.server.arguments import Arguments, BrokenRule, Line, ReferenceArgument
 from mailgate.server.write_arguments import CompositionArgument
 
+if TYPE_CHECKING:
+    from mailgate.send.record import Digest, PreparedId
+
 
 def _digest(text: str) -> str:
+    from mailgate.send.record import Digest
+
     try:
         return Digest(text).value
     except ValueError:
@@ -42,6 +46,8 @@ class SendConfirmedArguments(Arguments):
     @property
     def named(self) -> PreparedId:
         """The id. `PreparedNotFound` for what cannot be one: the same answer as for one that is not there."""
+        from mailgate.send.record import PreparedId
+
         try:
             return PreparedId(self.prepared_id)
         except ValueError:
@@ -50,4 +56,6 @@ class SendConfirmedArguments(Arguments):
     @property
     def digest(self) -> Digest:
         """The digest, whose form has been checked."""
+        from mailgate.send.record import Digest
+
         return Digest(self.confirmed_digest)

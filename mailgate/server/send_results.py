@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from pydantic import Field
 
-from mailgate.mime.review import ReviewedAttachment
-from mailgate.send.confirm import SendReport
-from mailgate.send.prepare import Review
-from mailgate.send.record import RefusedRecipient
 from mailgate.server.shapes import Result, Shape, moment, sentences
+
+if TYPE_CHECKING:
+    from mailgate.mime.review import ReviewedAttachment
+    from mailgate.send.confirm import SendReport
+    from mailgate.send.prepare import Review
+    from mailgate.send.record import RefusedRecipient
 
 
 class OutgoingAttachment(Shape):
@@ -32,7 +34,7 @@ class OutgoingAttachment(Shape):
         )
 
 
-class PreparedResult(Result[Review]):
+class PreparedResult(Result["Review"]):
     """mail_prepare_send, mail_prepare_reply and mail_prepare_forward."""
 
     prepared_id: str = Field(description="to confirm")
@@ -82,7 +84,7 @@ class Refused(Shape):
         return cls(address=refused.address, code=refused.code)
 
 
-class SendResult(Result[SendReport]):
+class SendResult(Result["SendReport"]):
     """mail_send_confirmed."""
 
     status: str = Field(description="accepted, rejected, not_sent, sending, unknown")

@@ -1,20 +1,25 @@
-"""The sending tools: arguments to a use case, and nothing else."""
+"""The sending tools: arguments to a use case, and nothing else. Each loads its use case when it is first called."""
 
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from mailgate.errors import LimitExceeded
-from mailgate.send.confirm import Confirmation, SendReport, send_confirmed
-from mailgate.send.prepare import Review, prepare_forward, prepare_reply, prepare_send
-from mailgate.send.record import Owner
 from mailgate.server.backend import Call
-from mailgate.server.send_arguments import PrepareAnswerArguments, PrepareSendArguments, SendConfirmedArguments
 from mailgate.settings import Settings
+
+if TYPE_CHECKING:
+    from mailgate.send.confirm import SendReport
+    from mailgate.send.prepare import Review
+    from mailgate.send.record import Owner
+    from mailgate.server.send_arguments import PrepareAnswerArguments, PrepareSendArguments, SendConfirmedArguments
 
 
 async def mail_prepare_send(call: Call, arguments: PrepareSendArguments) -> Review:
     """A new message, stored for the owner to confirm."""
+    from mailgate.send.prepare import prepare_send
+
     return await prepare_send(
         call.desk, arguments.message.to_composition(), _owner(call), show_all=partial(_show_all, call)
     )
@@ -22,6 +27,8 @@ async def mail_prepare_send(call: Call, arguments: PrepareSendArguments) -> Revi
 
 async def mail_prepare_reply(call: Call, arguments: PrepareAnswerArguments) -> Review:
     """A reply, likewise."""
+    from mailgate.send.prepare import prepare_reply
+
     reference, asked = arguments.reference.to_reference(), arguments.message.to_composition()
     mailbox, show_all = call.connected.mailbox, partial(_show_all, call)
     return await prepare_reply(call.desk, mailbox, reference, asked, _owner(call), show_all=show_all)
@@ -29,6 +36,8 @@ async def mail_prepare_reply(call: Call, arguments: PrepareAnswerArguments) -> R
 
 async def mail_prepare_forward(call: Call, arguments: PrepareAnswerArguments) -> Review:
     """A forward, likewise."""
+    from mailgate.send.prepare import prepare_forward
+
     reference, asked = arguments.reference.to_reference(), arguments.message.to_composition()
     mailbox, show_all = call.connected.mailbox, partial(_show_all, call)
     return await prepare_forward(call.desk, mailbox, reference, asked, _owner(call), show_all=show_all)
@@ -36,6 +45,8 @@ async def mail_prepare_forward(call: Call, arguments: PrepareAnswerArguments) ->
 
 async def mail_send_confirmed(call: Call, arguments: SendConfirmedArguments) -> SendReport:
     """The one attempt to send, or what is recorded about it."""
+    from mailgate.send.confirm import Confirmation, send_confirmed
+
     confirmation = Confirmation(arguments.named, arguments.digest, arguments.append_sent)
     return await send_confirmed(call.desk, call.connected.mailbox, confirmation, _owner(call))
 
@@ -61,4 +72,6 @@ def _show_all(call: Call, review: Review) -> None:
 
 def _owner(call: Call) -> Owner:
     """Scopes are no part of who somebody is: they may change between the two calls."""
+    from mailgate.send.record import Owner
+
     return Owner(call.principal.issuer, call.principal.subject)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from mailgate.imap.values import ModSeq
-from mailgate.mime.model import ReadWarning
+if TYPE_CHECKING:
+    from mailgate.imap.values import ModSeq
+    from mailgate.mime.model import ReadWarning
 
 
 class Shape(BaseModel):
     """An object in a result. Fields without a default are always shown; the others only when they say something."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_by_name=True, validate_by_alias=True)
+    # Built when first used: a start that only lists the tools needs no result.
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, validate_by_name=True, validate_by_alias=True, defer_build=True
+    )
 
     def plain(self) -> dict[str, Any]:
         """The object as JSON shows it: aliases as keys, optional null and empty fields left out."""
@@ -46,6 +50,13 @@ V = TypeVar("V")
 
 class Result(Shape, Generic[V]):
     """The whole answer of a tool, made from the value of type V that its handler returns."""
+
+    if not TYPE_CHECKING:
+
+        @classmethod
+        def __class_getitem__(cls, _value):
+            """V is for type checkers: pydantic would make one more model of each, and load what V names."""
+            return cls
 
     @classmethod
     def of(cls, value: V) -> Self:

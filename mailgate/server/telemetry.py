@@ -35,9 +35,13 @@ def log_call(*, tool: str, code: str, seconds: float, principal: Principal) -> N
     _emit(level, "call", fields)
 
 
-def log_refusal(*, status: int, code: str) -> None:
-    """One HTTP request that was refused before it reached a tool."""
-    _emit(logging.INFO, "refused", {"status": status, "code": code})
+def log_refusal(*, status: int, code: str, reason: str | None = None) -> None:
+    """One HTTP request that was refused before it reached a tool. `reason`: a word of ours that the caller is not told.
+
+    Trouble with the issuer's keys is the operator's affair, and shut out everybody.
+    """
+    level = logging.WARNING if code == "keys_unavailable" else logging.INFO
+    _emit(level, "refused", {"status": status, "code": code, **({"reason": reason} if reason else {})})
 
 
 def log_incident(incident: str, error: BaseException) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -38,9 +37,11 @@ def _first(problems: Sequence[ErrorDetails], schema: Schema) -> CallerError:
 
 
 def _unknown(location: tuple[str | int, ...], schema: Schema) -> CallerError:
+    from difflib import get_close_matches
+
     *path, name = location
     known = _known(schema, path)
-    close = difflib.get_close_matches(str(name), known, n=1, cutoff=_CLOSE) if _showable(name) else []
+    close = get_close_matches(str(name), known, n=1, cutoff=_CLOSE) if _showable(name) else []
     if not close:
         return UnknownArgument()
     prefix = "".join(f"{step}." for step in path)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
 
 from mailgate.imap.values import FlagDelta, FlagOperation, ModSeq, settable_flag
 from mailgate.limits import FLAGS_MAX, KEYWORD_CHARS_MAX
-from mailgate.mime.composition import AttachmentUpload, Composition, decode_upload
 from mailgate.server.arguments import Arguments, BrokenRule, Folder, Line, MessageArguments, ReferenceArgument
+
+if TYPE_CHECKING:
+    from mailgate.mime.composition import Composition
 
 _DECIMAL: Final = re.compile(r"[1-9][0-9]{0,18}")
 
@@ -108,6 +110,8 @@ class CompositionArgument(Arguments):
 
     def to_composition(self) -> Composition:
         """The checked value. Raises `InvalidArgument` and `LimitExceeded`, which name the field."""
+        from mailgate.mime.composition import AttachmentUpload, Composition, decode_upload
+
         return Composition(
             to=tuple(self.to),
             cc=tuple(self.cc),

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from pydantic import Field
 
 from mailgate.server.results import Reference
 from mailgate.server.shapes import Result, decimal, sentences
-from mailgate.write.results import DraftSaved, FlagsSet, FolderChanged, MessageDeleted, MessagePlaced, Status
+
+if TYPE_CHECKING:
+    from mailgate.write.results import DraftSaved, FlagsSet, FolderChanged, MessageDeleted, MessagePlaced
+
+_DONE = "done"
+"""`write.results.Status.DONE`."""
 
 
-class FlagsResult(Result[FlagsSet]):
+class FlagsResult(Result["FlagsSet"]):
     """mail_set_flags."""
 
     status: str = Field(description="done")
@@ -24,7 +29,7 @@ class FlagsResult(Result[FlagsSet]):
     def of(cls, value: FlagsSet) -> Self:
         """The flags as they are now."""
         return cls(
-            status=Status.DONE.value,
+            status=_DONE,
             reference=Reference.of(value.reference),
             flags=list(value.flags),
             modseq=decimal(value.mod_seq),
@@ -32,7 +37,7 @@ class FlagsResult(Result[FlagsSet]):
         )
 
 
-class FolderResult(Result[FolderChanged]):
+class FolderResult(Result["FolderChanged"]):
     """mail_create_folder and mail_rename_folder."""
 
     status: str = Field(description="done")
@@ -42,10 +47,10 @@ class FolderResult(Result[FolderChanged]):
     @classmethod
     def of(cls, value: FolderChanged) -> Self:
         """The folder by its new name."""
-        return cls(status=Status.DONE.value, folder=value.folder.text, warnings=sentences(value.warnings))
+        return cls(status=_DONE, folder=value.folder.text, warnings=sentences(value.warnings))
 
 
-class PlacedResult(Result[MessagePlaced]):
+class PlacedResult(Result["MessagePlaced"]):
     """mail_copy, mail_move and mail_trash."""
 
     status: str = Field(description="done, or accepted: look in the destination")
@@ -58,7 +63,7 @@ class PlacedResult(Result[MessagePlaced]):
         return cls(status=value.status.value, reference=_reference(value), warnings=sentences(value.warnings))
 
 
-class DraftResult(Result[DraftSaved]):
+class DraftResult(Result["DraftSaved"]):
     """mail_save_draft."""
 
     status: str = Field(description="done, or accepted: look in the folder")
@@ -77,7 +82,7 @@ class DraftResult(Result[DraftSaved]):
         )
 
 
-class DeletedResult(Result[MessageDeleted]):
+class DeletedResult(Result["MessageDeleted"]):
     """mail_delete_permanently."""
 
     status: str = Field(description="done: seen to be gone")
@@ -87,9 +92,7 @@ class DeletedResult(Result[MessageDeleted]):
     @classmethod
     def of(cls, value: MessageDeleted) -> Self:
         """The reference that names nothing any more."""
-        return cls(
-            status=Status.DONE.value, reference=Reference.of(value.reference), warnings=sentences(value.warnings)
-        )
+        return cls(status=_DONE, reference=Reference.of(value.reference), warnings=sentences(value.warnings))
 
 
 def _reference(value: MessagePlaced) -> Reference | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import math
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
 import pytest
 
-from mailgate.errors import UpstreamAuthFailed, UpstreamBusy, UpstreamUnavailable
+from mailgate.errors import UpstreamAuthFailed, UpstreamBusy, UpstreamTimeout, UpstreamUnavailable
 from mailgate.imap import commands, pool
 from mailgate.imap.commands import Command
 from mailgate.imap.exchange import CommandResult
@@ -25,12 +26,16 @@ class FakeConnection:
     closed: bool = False
     answered: bool = False
     dies: bool = False
+    silent: bool = False
     busy: bool = False
     ran: list[str] = field(default_factory=list)
     ended: str | None = None
 
     async def run(self, command: Command, *, seconds: float, enough: int | None = None) -> CommandResult:
         self.ran.append(command.kind)
+        if self.silent:
+            self.closed = True
+            raise UpstreamTimeout
         if self.dies:
             self.closed = True
             raise UpstreamUnavailable
@@ -51,13 +56,14 @@ class Bench:
 
     def __init__(self, size: int = 2, *, call_seconds: float = math.inf) -> None:
         self.opened: list[FakeConnection] = []
-        self.now = 1000.0
+        self.now = self.wall = 1000.0
         self.refuses = False
         self.pool = ConnectionPool(
             self._connect,  # type: ignore[arg-type]
             size=size,
             clock=lambda: self.now,
             call_seconds=call_seconds,
+            wall=lambda: self.wall,
         )
 
     async def _connect(self) -> FakeConnection:
@@ -182,6 +188,56 @@ async def test_a_connection_idle_for_too_long_is_closed_unasked(bench: Bench) ->
     bench.now += CONNECTION_IDLE_SECONDS + 1
     assert await bench.use() is not first
     assert (first.ran, first.ended) == ([], "aborted")
+
+
+async def test_a_machine_that_slept_counts_the_time_of_the_calendar(bench: Bench) -> None:
+    first = await bench.use()
+    bench.wall += CONNECTION_TRUSTED_SECONDS + 1
+    assert await bench.use() is first
+    assert first.ran == ["NOOP"]
+    bench.wall += CONNECTION_IDLE_SECONDS + 1
+    assert await bench.use() is not first
+
+
+async def test_a_calendar_that_was_set_back_makes_nothing_younger(bench: Bench) -> None:
+    first = await bench.use()
+    bench.wall -= 3600
+    bench.now += CONNECTION_TRUSTED_SECONDS + 1
+    assert await bench.use() is first
+    assert first.ran == ["NOOP"]
+
+
+async def both(bench: Bench) -> None:
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(bench.pool.lend())
+        await stack.enter_async_context(bench.pool.lend())
+
+
+async def test_one_connection_that_is_silent_speaks_for_those_idle_longer(bench: Bench) -> None:
+    await both(bench)
+    for each in bench.opened:
+        each.silent = True
+    bench.now += CONNECTION_TRUSTED_SECONDS + 1
+    assert await bench.use() is bench.opened[2]
+    assert [each.ended for each in bench.opened] == ["aborted", "aborted", None]
+    assert sorted(each.ran for each in bench.opened[:2]) == [[], ["NOOP"]]
+
+
+async def test_one_connection_that_was_closed_speaks_for_itself_alone(bench: Bench) -> None:
+    await both(bench)
+    bench.opened[0].dies = bench.opened[1].dies = True
+    bench.opened[0].dies = False
+    bench.now += CONNECTION_TRUSTED_SECONDS + 1
+    assert await bench.use() is bench.opened[0]
+
+
+async def test_a_pool_that_nobody_has_any_more_lets_go_of_its_connections() -> None:
+    bench = Bench()
+    await both(bench)
+    opened = bench.opened
+    del bench
+    gc.collect()
+    assert [each.ended for each in opened] == ["discarded", "discarded"]
 
 
 async def test_the_newest_connection_is_lent_first_so_that_others_grow_old(bench: Bench) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import socket
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.peers.authority import Certificate
@@ -19,10 +20,11 @@ def redis_binary() -> str | None:
 
 
 class RedisServer:
-    """A running server. `stop` ends it; whatever it held is gone then."""
+    """A running server. `stop` ends it; whatever it held is gone then. `arguments` come last and win."""
 
-    def __init__(self, certificate: Certificate, *, password: str = "") -> None:
+    def __init__(self, certificate: Certificate, *, password: str = "", arguments: Sequence[str] = ()) -> None:
         self.password = password
+        self._arguments = arguments
         self._folder = Path(tempfile.mkdtemp(prefix="mailgate-redis-"))
         self._certificate = certificate
         for _ in range(5):
@@ -62,6 +64,7 @@ class RedisServer:
         command += ["--save", "", "--appendonly", "no", "--dir", str(self._folder), "--daemonize", "no"]
         if self.password:
             command += ["--requirepass", self.password]
+        command += self._arguments
         self._child = Child(command, output=self._folder / "log")
         if wait_until(self._answers, seconds=START_SECONDS, alive=lambda: self._child.running):
             return True

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 import subprocess
 import sys
 
 import pytest
 
+from bench.cold_start import TOKEN
 from mailgate.app import build_app, build_mailbox, build_service
 from mailgate.imap.mailbox import Mailbox
 from mailgate.settings import SettingsError
@@ -22,7 +26,41 @@ def test_without_a_token_there_is_no_http_application() -> None:
 def test_a_complete_configuration_names_a_mailbox_and_connects_to_nothing() -> None:
     service = build_service(settings())
     assert isinstance(service.mailbox, Mailbox)
-    assert service.dispatcher.backend.connected is not None
+    connected = service.dispatcher.backend.connected
+    assert connected is not None
+    assert connected.mailbox is service.mailbox
+
+
+async def test_a_mailbox_that_no_call_has_needed_is_neither_made_nor_closed() -> None:
+    service = build_service(settings())
+    await service.aclose()
+    connected = service.dispatcher.backend.connected
+    assert connected is not None
+    assert connected.used is None
+
+
+LAZY = ("redis", "upstash_redis", "httpx", "aiosmtplib", "aioimaplib", "cryptography", "sqlite3", "selectolax",
+        "html2text", "jwt", "dotenv", "mailgate.read", "mailgate.send", "mailgate.mime")  # fmt: skip
+
+
+def test_listing_the_tools_loads_nothing_that_only_calls_need() -> None:
+    script = (
+        "import sys, mcp.server.lowlevel; before = set(sys.modules)\n"
+        "from bench.cold_start import ours; import asyncio, json; asyncio.run(ours())\n"
+        "print(json.dumps(sorted(set(sys.modules) - before)))"
+    )
+    tokens = {"MAIL_TOKENS": f"{hashlib.sha256(TOKEN.encode()).hexdigest()}:mail.read"}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**ENVIRONMENT, **tokens, "PYTHONPATH": os.getcwd()},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    loaded = json.loads(done.stdout)
+    assert [name for name in loaded if name.startswith(LAZY)] == []
 
 
 def test_an_incomplete_configuration_names_none() -> None:

@@ -7,8 +7,9 @@ import hmac
 
 import pytest
 
+from mailgate.limits import TOKEN_CHARS_MAX
 from mailgate.policy import Gate, Principal, Scope
-from mailgate.server.auth import TOKEN_CHARS_MAX, Rejection, TokenTable, challenge, open_scopes
+from mailgate.server.auth import Rejection, TokenTable, challenge, open_scopes
 from mailgate.settings_values import StaticToken
 
 

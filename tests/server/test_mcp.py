@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from typing import Any
 
 import pytest
@@ -93,3 +94,33 @@ async def test_hints_of_a_writing_tool_are_published() -> None:
         "idempotentHint": False,
         "openWorldHint": True,
     }
+
+
+# --- whose answer an error is -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Mcp-Name": "mail_capabilities"},
+        {"Mcp-Method": "ping"},
+        {"MCP-Protocol-Version": "v999.0.0"},
+        {"MCP-Protocol-Version": "of no form"},
+    ],
+    ids=["name", "method", "an unknown version", "no version"],
+)
+async def test_a_refusal_of_a_request_that_was_understood_carries_its_id(headers: dict[str, str]) -> None:
+    response = await Post.call("mail_search", era="2026-07-28", headers=headers).to(application())
+    assert (response.status_code, response.json()["id"]) == (400, 1)
+
+
+@pytest.mark.parametrize("version", ["1999-01-01", "2026-07-29", "v999.0.0", "3"])
+async def test_an_unknown_version_is_repeated_where_it_can_say_nothing_else(version: str) -> None:
+    meta = {"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}).encode()
+    headers = {"MCP-Protocol-Version": version, "Mcp-Method": "tools/list"}
+    response = await Post(body=body, headers=headers).to(application())
+    error = response.json()["error"]
+    assert (response.status_code, response.json()["id"], error["code"]) == (400, 1, -32022)
+    assert error["data"]["requested"] == version
+    assert "2026-07-28" in error["data"]["supported"]

@@ -1,0 +1,1 @@
+"""What happens around a call: limits, hanging up, ending, and the octets of a body."""

@@ -1,0 +1,1 @@
+"""Hosts that freeze a process, give each call a new event loop, or run no lifespan."""
