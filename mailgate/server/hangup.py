@@ -25,15 +25,23 @@ async def serve_until_gone(
     """
     gone = asyncio.Event()
 
+    answered = False
+
+    async def say(message: Message) -> None:
+        nonlocal answered
+        # Noted before it leaves: the end of a whole response is reported as a disconnect too (ASGI, HTTP 2.3).
+        answered = answered or (message["type"] == "http.response.body" and not message.get("more_body", False))
+        await send(message)
+
     async def hear() -> Message:
         await gone.wait()
         return {"type": "http.disconnect"}
 
     watch = _task(_watch(receive, gone))
-    work = _task(_run(endpoint, scope, envelope.replay(hear), send))
+    work = _task(_run(endpoint, scope, envelope.replay(hear), say))
     try:
         await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
-        left = may_end and gone.is_set() and work.cancel()
+        left = may_end and gone.is_set() and not answered and work.cancel()
         await asyncio.wait({work})
     except asyncio.CancelledError:
         work.cancel()

@@ -233,6 +233,28 @@ async def test_a_call_that_finishes_all_the_same_is_finished() -> None:
     await serve_until_gone(stubborn, BODY, {}, leaves, nothing, may_end=True)
 
 
+async def test_a_disconnect_after_the_whole_answer_ends_nothing() -> None:
+    """A server reports the end of every complete response so."""
+    answered = asyncio.Event()
+    wound_down = []
+
+    async def answers(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.body", "body": b"{}", "more_body": False})
+        for _ in range(5):
+            await asyncio.sleep(0)
+        wound_down.append(True)
+
+    async def sent(_message: Any) -> None:
+        answered.set()
+
+    async def over() -> Any:
+        await answered.wait()
+        return {"type": "http.disconnect"}
+
+    await serve_until_gone(answers, BODY, {}, over, sent, may_end=True)
+    assert wound_down == [True]
+
+
 async def test_a_fault_of_the_endpoint_comes_through() -> None:
     async def broken(_scope: Any, _receive: Any, _send: Any) -> None:
         raise LookupError("mine")
