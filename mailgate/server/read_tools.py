@@ -6,13 +6,15 @@ from dataclasses import replace
 from typing import Final
 
 from mailgate.read.attachment import ReadAttachment, get_attachment
+from mailgate.read.batch import FailedRead, ReadBatch, read_messages
 from mailgate.read.cursor import SearchOrder
 from mailgate.read.folders import FolderListing, list_folders
-from mailgate.read.message import ReadMessage, read_message
+from mailgate.read.message import Reading, ReadMessage, read_message
 from mailgate.read.request import SearchRequest, search_criteria
 from mailgate.read.search import SearchPage, search_messages
 from mailgate.server.arguments import AttachmentArguments, ListFoldersArguments, ReadArguments, SearchArguments
 from mailgate.server.backend import Call, Cut
+from mailgate.server.failures import error_shown
 
 
 async def mail_list_folders(call: Call, arguments: ListFoldersArguments) -> FolderListing:
@@ -38,6 +40,7 @@ async def mail_search(call: Call, arguments: SearchArguments) -> SearchPage:
         order=SearchOrder(arguments.order),
         limit=arguments.limit,
         cursor=arguments.cursor,
+        previews=arguments.previews,
     )
     return await search_messages(
         call.connected.mailbox,
@@ -48,26 +51,58 @@ async def mail_search(call: Call, arguments: SearchArguments) -> SearchPage:
     )
 
 
-async def mail_read(call: Call, arguments: ReadArguments) -> ReadMessage:
-    """One page of one message."""
-    return await read_message(
-        call.connected.mailbox,
-        arguments.named.to_reference(),
-        max_chars=arguments.max_chars,
-        offset=arguments.offset,
+async def mail_read(call: Call, arguments: ReadArguments) -> ReadMessage | ReadBatch:
+    """One page of one message, or the beginnings of several."""
+    reading = Reading(
+        fold=arguments.quoted == "fold",
+        headers_only=arguments.headers_only,
+        trusted_authserv_id=call.settings.trusted_authserv_id,
     )
+    mailbox = call.connected.mailbox
+    if arguments.references is None:
+        return await read_message(
+            mailbox,
+            arguments.named.to_reference(),
+            max_chars=arguments.max_chars,
+            offset=arguments.offset,
+            reading=reading,
+        )
+    batch = await read_messages(
+        mailbox,
+        arguments.several(),
+        max_chars=arguments.max_chars,
+        reading=reading,
+        seconds=call.settings.upstream_timeout_seconds,
+    )
+    return ReadBatch(tuple(_shown(entry) for entry in batch.entries))
+
+
+def _shown(entry: ReadMessage | FailedRead) -> ReadMessage | FailedRead:
+    """A fault of ours as the caller may see it; its incident is logged once, here."""
+    return replace(entry, error=error_shown(entry.error)) if isinstance(entry, FailedRead) else entry
 
 
 async def mail_get_attachment(call: Call, arguments: AttachmentArguments) -> ReadAttachment:
-    """One attachment's octets."""
-    return await get_attachment(call.connected.mailbox, arguments.reference.to_reference(), arguments.index)
+    """One attachment's octets, or its text."""
+    return await get_attachment(
+        call.connected.mailbox,
+        arguments.reference.to_reference(),
+        arguments.index,
+        as_text=arguments.as_ == "text",
+    )
 
 
 LESS_TEXT: Final = Cut(
-    length=lambda message: len(message.content.text),
-    to=lambda message, chars: message.shortened(chars),
+    length=lambda value: value.weight if isinstance(value, ReadBatch) else len(value.content.text),
+    to=lambda value, amount: value.within(amount) if isinstance(value, ReadBatch) else value.shortened(amount),
 )
-"""A shorter page of the text: the caller goes on from next_offset."""
+"""A shorter page of the text: the caller goes on from next_offset. Of several messages the longest are cut first."""
+
+LESS_OF_AN_ATTACHMENT: Final = Cut(
+    length=lambda attachment: len(attachment.text.text) if attachment.text else 0,
+    to=lambda attachment, chars: attachment.shortened(chars),
+)
+"""The beginning of an attachment's text; octets are given whole or not at all."""
 
 FEWER_FOLDERS: Final = Cut(
     length=lambda listing: len(listing.folders),
