@@ -2,7 +2,10 @@
 
 6,046 real messages, a third of them spam of the kind that tries every parser, are appended to a Dovecot of our own.
 Then the tools list the whole folder page by page, read every message and fetch its first attachment. The run fails when
-a message is missing, cannot be read, answers something that is not UTF-8, or takes longer than `SLOWEST` seconds.
+a message is missing, cannot be read, answers something that is not UTF-8, or takes longer than `SLOWEST` seconds. It
+says for each kind of warning how many messages have it.
+
+`scripts/bench corpus --parse-only` reads the same messages without any server: what the parser alone makes of them.
 """
 
 from __future__ import annotations
@@ -17,14 +20,17 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
 from mailgate.app import Service, build_service
+from mailgate.errors import AttachmentTooLarge
+from mailgate.mime.model import RawMessage
+from mailgate.mime.parse import extract_attachment, parse_message
 from mailgate.policy import Principal, Scope
 from mailgate.settings import load_settings
 from tests.peers.authority import authority
@@ -75,10 +81,28 @@ class Figures:
     read: int = 0
     attachments: int = 0
     seconds: dict[str, list[float]] = field(default_factory=dict)
-    warnings: Counter[str] = field(default_factory=Counter)
+    warnings: dict[str, set[int]] = field(default_factory=dict)
+    """The messages that have each kind."""
     refusals: Counter[str] = field(default_factory=Counter)
-    flagged: set[int] = field(default_factory=set)
     problems: list[str] = field(default_factory=list)
+
+    def note(self, uid: int, warnings: Iterable[str]) -> None:
+        """Take down the warnings of one answer about a message."""
+        for warning in warnings:
+            self.warnings.setdefault(warning.partition(":")[0], set()).add(uid)
+
+    def time(self, uid: int, name: str, taken: float) -> None:
+        """Take down how long one call took."""
+        self.seconds.setdefault(name, []).append(taken)
+        if taken > SLOWEST:
+            self.problems.append(f"uid {uid}: {name} took {taken:.1f} s")
+
+    def check_text(self, uid: int, name: str, *texts: object) -> None:
+        """Whatever is answered has to be text that can be written as UTF-8."""
+        try:
+            json.dumps(texts, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            self.problems.append(f"uid {uid}: {name} answered what is not UTF-8")
 
 
 class Run:
@@ -94,27 +118,18 @@ class Run:
         figures = self.figures
         began = time.perf_counter()
         answer = await self.service.dispatcher.call(name, arguments, self._owner)
-        taken = time.perf_counter() - began
-        figures.seconds.setdefault(name, []).append(taken)
-        if taken > SLOWEST:
-            figures.problems.append(f"uid {uid}: {name} took {taken:.1f} s")
+        figures.time(uid, name, time.perf_counter() - began)
         if answer.structured is None:
             code = answer.text.removeprefix("error ").partition(":")[0]
             figures.refusals[f"{name} {code}"] += 1
             if code not in DOCUMENTED:
                 figures.problems.append(f"uid {uid}: {name} answered {code}")
             return None
-        try:
-            json.dumps([answer.structured, answer.text], ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            figures.problems.append(f"uid {uid}: {name} answered what is not UTF-8")
-        self._note(uid, answer.structured.get("warnings", ()))
+        figures.check_text(uid, name, answer.structured, answer.text)
+        # Warnings of a search belong to its rows; those of the search itself are about no message.
+        if uid:
+            figures.note(uid, answer.structured.get("warnings", ()))
         return answer.structured
-
-    def _note(self, uid: int, warnings: Any) -> None:
-        for warning in warnings:
-            self.figures.warnings[warning.partition(":")[0]] += 1
-            self.figures.flagged.add(uid)
 
     async def walk(self, expected: int) -> Figures:
         """List, read, fetch."""
@@ -134,7 +149,7 @@ class Run:
                 return
             for row in page["messages"]:
                 self.figures.listed += 1
-                self._note(row["reference"]["uid"], row.get("warnings", ()))
+                self.figures.note(row["reference"]["uid"], row.get("warnings", ()))
                 yield row["reference"]
             if page["complete"]:
                 return
@@ -154,7 +169,9 @@ class Run:
 def report(figures: Figures, expected: int, total: float) -> None:
     """The figures, a line each."""
     print(f"messages {expected}, listed {figures.listed}, read {figures.read}, attachments {figures.attachments}")
-    print(f"flagged {len(figures.flagged)}: " + ", ".join(f"{code} {n}" for code, n in figures.warnings.most_common()))
+    print(f"messages with a warning: {len(set().union(*figures.warnings.values()))}")
+    for code, uids in sorted(figures.warnings.items(), key=lambda one: (-len(one[1]), one[0])):
+        print(f"  {code} {len(uids)}")
     print("refused: " + (", ".join(f"{what} {n}" for what, n in figures.refusals.most_common()) or "none"))
     for name, taken in figures.seconds.items():
         cuts = quantiles(taken, n=100) if len(taken) > 1 else taken * 99
@@ -164,6 +181,28 @@ def report(figures: Figures, expected: int, total: float) -> None:
         print(f"PROBLEM {problem}")
     if len(figures.problems) > 20:
         print(f"PROBLEM and {len(figures.problems) - 20} more")
+
+
+def parse_all(corpus: list[bytes]) -> Figures:
+    """Every message read by the parser alone, with all its attachments."""
+    figures = Figures()
+    for uid, source in enumerate(corpus, start=1):
+        figures.listed += 1
+        raw = RawMessage(source)
+        began = time.perf_counter()
+        try:
+            message = parse_message(raw)
+            figures.time(uid, "parse_message", time.perf_counter() - began)
+            figures.note(uid, map(str, message.warnings))
+            figures.check_text(uid, "parse_message", asdict(message))
+            figures.read += 1
+            for info in message.attachments:
+                figures.attachments += extract_attachment(raw, info.index).info == info
+        except AttachmentTooLarge:
+            figures.refusals["extract_attachment attachment_too_large"] += 1
+        except Exception as error:
+            figures.problems.append(f"uid {uid}: {type(error).__name__}")
+    return figures
 
 
 async def run(user: ImapUser, expected: int) -> Figures:
@@ -188,6 +227,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpus", type=Path, help="a folder with the npm package installed")
     parser.add_argument("--first", type=int, help="only the first so many messages")
+    parser.add_argument("--parse-only", action="store_true", help="without a server: what the parser makes of them")
     options = parser.parse_args()
     with installed(options.corpus) as folder:
         corpus = messages(folder)
@@ -195,17 +235,28 @@ def main() -> int:
         print(f"PROBLEM the corpus has {len(corpus)} messages, not {MESSAGES}")
         return 1
     corpus = corpus[: options.first]
+    figures, seconds = parsed(corpus) if options.parse_only else walked(corpus)
+    report(figures, len(corpus), seconds)
+    return 1 if figures.problems else 0
+
+
+def parsed(corpus: list[bytes]) -> tuple[Figures, float]:
+    """The figures of the parser alone, and how long all of it took."""
+    began = time.perf_counter()
+    return parse_all(corpus), time.perf_counter() - began
+
+
+def walked(corpus: list[bytes]) -> tuple[Figures, float]:
+    """The figures of the tools against a server of our own, and how long all of it took."""
     certificate = authority().certificate()
     server = Dovecot(certificate.chain, certificate.key)
     try:
         user = server.new_user()
         user.append_all(corpus)
         began = time.perf_counter()
-        figures = asyncio.run(run(user, len(corpus)))
-        report(figures, len(corpus), time.perf_counter() - began)
+        return asyncio.run(run(user, len(corpus))), time.perf_counter() - began
     finally:
         server.stop()
-    return 1 if figures.problems else 0
 
 
 if __name__ == "__main__":

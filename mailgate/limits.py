@@ -54,6 +54,20 @@ TEXT_BYTES_MAX: Final = 256 * KIB
 """Extracted text kept per message, octets of UTF-8."""
 READ_CHARS_DEFAULT: Final = 32_768
 READ_CHARS_MAX: Final = 262_144
+READ_BATCH_MAX: Final = 10
+"""Messages of one mail_read."""
+BATCH_SOURCE_BYTES: Final = 512 * KIB
+"""Messages below this size are fetched together; ten of them are no more than one large message."""
+QUOTED_BLOCKS_MAX: Final = 100
+"""Folded blocks described in one result; the text has a line for each."""
+PREVIEW_CHARS: Final = 160
+"""Characters of a row's preview."""
+PREVIEW_SOURCE_BYTES: Final = 4 * KIB
+"""Octets of a message's text fetched for its preview: a plain alternative comes first and is well within them."""
+PREVIEW_SECONDS: Final = 10.0
+"""How long a page waits for its previews before it is given without."""
+PREVIEW_HEADER_BYTES: Final = 4 * KIB
+"""Octets of the fields that say how to read that text."""
 MIME_DEPTH_MAX: Final = 12
 MIME_PARTS_MAX: Final = 100
 HEADER_BYTES_MAX: Final = 256 * KIB

@@ -19,10 +19,12 @@ from mailgate.imap.parts import OutgoingLiteral, Part, text_argument
 from mailgate.imap.sequence import SequenceSet
 from mailgate.imap.tokens import quote
 from mailgate.imap.values import ScanWindow, Uid
-from mailgate.limits import SUMMARY_HEADER_BYTES
+from mailgate.limits import PREVIEW_HEADER_BYTES, PREVIEW_SOURCE_BYTES, SUMMARY_HEADER_BYTES
 
 SUMMARY_FIELDS = ("FROM", "TO", "CC", "SUBJECT", "DATE", "MESSAGE-ID", "CONTENT-TYPE")
 """Header fields of one row of a search page."""
+PREVIEW_FIELDS = ("MIME-VERSION", "CONTENT-TYPE", "CONTENT-TRANSFER-ENCODING")
+"""Header fields that say how the text of a message is to be read."""
 STATUS_ITEMS = ("MESSAGES", "UNSEEN", "UIDNEXT", "UIDVALIDITY")
 """Counts of one row of a folder list."""
 
@@ -250,6 +252,24 @@ def summary_items(*, mod_seq: bool, body_structure: bool) -> tuple[str, ...]:
 def source_items(limit: int, *, mod_seq: bool) -> tuple[str, ...]:
     """Items for reading a message: its facts and the first `limit` octets of its source."""
     return (*_facts(mod_seq=mod_seq), f"BODY.PEEK[]<0.{limit}>")
+
+
+def head_items(limit: int, *, mod_seq: bool, body_structure: bool) -> tuple[str, ...]:
+    """Items for a message without its text: its facts, its structure, and the first `limit` octets of its header."""
+    structure = ("BODYSTRUCTURE",) if body_structure else ()
+    return (*_facts(mod_seq=mod_seq), *structure, f"BODY.PEEK[HEADER]<0.{limit}>")
+
+
+def size_items() -> tuple[str, ...]:
+    """Items that tell how much there is to fetch."""
+    return ("UID", "RFC822.SIZE")
+
+
+def preview_items(*, by_server: bool, by_text: bool) -> tuple[str, ...]:
+    """Items for a preview: the server's own (RFC 8970, 3), the beginning of the text and how to read it, or both."""
+    header = f"BODY.PEEK[HEADER.FIELDS ({' '.join(PREVIEW_FIELDS)})]<0.{PREVIEW_HEADER_BYTES}>"
+    text = (header, f"BODY.PEEK[TEXT]<0.{PREVIEW_SOURCE_BYTES}>") if by_text else ()
+    return ("UID", *(("PREVIEW",) if by_server else ()), *text)
 
 
 def sequence_set(uids: Iterable[int]) -> bytes:

@@ -31,6 +31,7 @@ class FetchData:
     mod_seq: ModSeq | None = None
     sections: Mapping[str, String] = field(default_factory=lambda: MappingProxyType({}))
     body_structure: list[Value] | None = None
+    preview: String | None = None
 
     @property
     def source(self) -> String | None:
@@ -129,6 +130,11 @@ def _internal_date(value: Value) -> datetime | None:
     return parse_internal_date(value) if isinstance(value, String) else None
 
 
+def _preview(value: Value) -> String | None:
+    """`"PREVIEW" SP nstring` (RFC 8970, 6)."""
+    return value if isinstance(value, String) else None
+
+
 def _body_structure(value: Value) -> list[Value] | None:
     return value if isinstance(value, list) else None
 
@@ -140,6 +146,7 @@ _READERS: Final[Mapping[bytes, tuple[str, Callable[[Value], object]]]] = {
     b"RFC822.SIZE": ("size", _size),
     b"MODSEQ": ("mod_seq", _mod_seq),
     b"BODYSTRUCTURE": ("body_structure", _body_structure),
+    b"PREVIEW": ("preview", _preview),
 }
 
 _MONTHS: Final = {

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from mailgate.errors import MessageNotFound, UpstreamProtocolError
 from mailgate.imap import commands
+from mailgate.imap.bulk import BulkFetch, head_row
 from mailgate.imap.capabilities import CapabilitySet
 from mailgate.imap.commands import Command
 from mailgate.imap.connection import ImapConnection
@@ -15,7 +16,7 @@ from mailgate.imap.fetching import fetch_summaries, flags_of, rows_by_uid, unrea
 from mailgate.imap.opening import OpenedFolder
 from mailgate.imap.refusals import code_of, refusal, search_refusal
 from mailgate.imap.responses import ESearchData, FetchData, Malformed, SearchData, StatusData
-from mailgate.imap.rows import SourceRow, SummaryPage
+from mailgate.imap.rows import HeadRow, PreviewRow, SourceRow, SummaryPage
 from mailgate.imap.values import FolderName, ModSeq, ScanWindow, Uid, UidValidity
 
 # RFC 5530, 3 and RFC 9051, 7.1: the message is gone.
@@ -93,6 +94,29 @@ class ReadableFolder:
         """A row for each UID that still names a message, in the order asked."""
         return await fetch_summaries(self._connection, uids, mod_seq=self._has_mod_seq, seconds=self._seconds)
 
+    async def fetch_sources(self, uids: Sequence[Uid], each: int) -> tuple[SourceRow, ...]:
+        """Those messages that are smaller than `each` octets and came whole; the others are to be asked alone."""
+        return await self._bulk.sources(uids, each)
+
+    async def fetch_heads(self, uids: Sequence[Uid], limit: int) -> tuple[HeadRow, ...]:
+        """Header and structure of each message that came readable; the others are to be asked alone."""
+        return await self._bulk.heads(uids, limit)
+
+    async def fetch_head(self, uid: Uid, limit: int) -> HeadRow:
+        """Header and structure of one message. Raises as `fetch_source`; a bad structure is left out."""
+        rows = await self._bulk.heads((uid,), limit)
+        if rows:
+            return rows[0]
+        items = commands.head_items(limit, mod_seq=self._has_mod_seq, body_structure=False)
+        row = head_row(uid, await self._fetch_row(uid, items, keep_literal=limit), limit)
+        if row is None:
+            raise UpstreamProtocolError("The mail server gave the message without its header.")
+        return row
+
+    async def fetch_previews(self, uids: Sequence[Uid]) -> tuple[PreviewRow, ...]:
+        """What previews are made of, from one command; a message about which nothing usable was said is left out."""
+        return await self._bulk.previews(uids, offered=self.capabilities.features()["preview"])
+
     async def fetch_source(self, uid: Uid, limit: int) -> SourceRow:
         """The first `limit` octets of a message.
 
@@ -111,6 +135,10 @@ class ReadableFolder:
         if self._lent is None:
             raise RuntimeError("the folder was given back")
         return self._lent
+
+    @property
+    def _bulk(self) -> BulkFetch:
+        return BulkFetch(self._connection, mod_seq=self._has_mod_seq, seconds=self._seconds)
 
     @property
     def _has_mod_seq(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from mailgate.imap.folders import Folder
+from mailgate.imap.outline import PartOutline
 from mailgate.imap.values import ModSeq, SpecialUse, Uid
 
 
@@ -52,6 +53,38 @@ class SourceRow:
     mod_seq: ModSeq | None
     source: bytes
     truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HeadRow:
+    """One message without its text. `header`: the whole header block with its blank line, or its first octets.
+
+    `outline`: its parts in the server's words, None where that makes no sense.
+    """
+
+    uid: Uid
+    flags: tuple[str, ...]
+    internal_date: datetime | None
+    size: int | None
+    mod_seq: ModSeq | None
+    header: bytes
+    truncated: bool
+    outline: PartOutline | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewRow:
+    """What a preview of one message is made of.
+
+    `header`: the fields that say how to read the text; `text`: the first octets of what follows the header; `cut`:
+    there are more. `server_text`: the server's own preview, in UTF-8, in place of both.
+    """
+
+    uid: Uid
+    header: bytes = b""
+    text: bytes = b""
+    cut: bool = False
+    server_text: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ that looks like an address is never mistaken for one: the address is what stands
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -30,8 +31,14 @@ _TOKEN: Final = re.compile(
     re.DOTALL,
 )
 _QUOTED_PAIR: Final = re.compile(r"\\(.)", re.DOTALL)
+# All that \s takes for a blank apart from the space separators of Unicode (Zs) and the tab: controls and line breaks.
+_ODD_BLANK: Final = re.compile(r"[\n-\r\x1c-\x1f\x85\u2028\u2029]")
 _SPECIAL: Final = re.compile(r'[()<>\[\]:;@\\,"]')
-_ADDRESS_LIKE: Final = re.compile(r"[^\s@<>\"'(),;:\[\]]{1,64}@[^\s@<>\"'(),;:\[\]]{1,255}")
+_ADDRESS_LIKE: Final = re.compile(
+    r"[^\s@<>\"'(),;:\[\]]{1,64}(?:@|\s{1,3}@\s{0,3}(?=[^\s@.]{1,63}\.\w\w)|@\s{1,3}(?=[^\s@.]{1,63}\.\w\w))"
+    r"[^\s@<>\"'(),;:\[\]]{1,255}"
+)
+_AROUND_ADDRESS: Final = re.compile(r"\A[^\w]+|[^\w]+\Z|\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +62,28 @@ class ParsedAddress:
         return f"{shown} <{self.address}>" if shown else self.address
 
     @property
+    def domain(self) -> str:
+        """What stands after the last `@`; empty where there is none."""
+        return self.address.rpartition("@")[2] if "@" in self.address else ""
+
+    @property
     def name_has_other_address(self) -> bool:
-        """Whether the display name shows an address that is not the real one."""
-        return any(found.lower() != self.address.lower() for found in _ADDRESS_LIKE.findall(self.name))
+        """Whether the display name shows an address that is not the real one, whatever width its letters have."""
+        name = unicodedata.normalize("NFKC", self.name)
+        real = _bare(self.address)
+        return any(_bare(found) != real for found in _ADDRESS_LIKE.findall(name))
 
 
 @dataclass(frozen=True, slots=True)
 class AddressList:
-    """The addresses of one or several fields; `cut` when there are more than are read."""
+    """The addresses of one or several fields; `cut` when there are more than are read.
+
+    `changed`: something unsafe was taken out, be it all that stood for an address.
+    """
 
     addresses: tuple[ParsedAddress, ...] = ()
     cut: bool = False
+    changed: bool = False
 
 
 @dataclass(slots=True)
@@ -78,7 +96,18 @@ class _Draft:
     angle: str | None = None
     glue: bool = False
     has_at: bool = False
+    changed: bool = False
     room: int = _PIECES_MAX
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was read yet but blanks."""
+        return self.angle is None and not (self.raw or self.comments or self.changed)
+
+    def blank(self, mark: str) -> None:
+        """A gap. Blanks that are no honest ones end a word all the same, but do not vanish unnoticed."""
+        self.glue = False
+        self.changed = self.changed or _ODD_BLANK.search(mark) is not None
 
     def add(self, raw: str, shown: str | None = None) -> None:
         """Append to the last word, or begin one after a gap; `@` binds over blanks (RFC 5322, 4.4)."""
@@ -98,14 +127,17 @@ class _Draft:
 def parse_addresses(text: str) -> AddressList:
     """All addresses of a field, groups flattened (RFC 5322, 3.4), at most `limits.ADDRESSES_MAX`."""
     found: list[ParsedAddress] = []
+    cut, changed = len(text) > FIELD_CHARS_MAX, False
     for draft in _drafts(text[:FIELD_CHARS_MAX]):
         address = _finish(draft)
-        if address is None:
-            continue
-        if len(found) == ADDRESSES_MAX:
-            return AddressList(tuple(found), cut=True)
-        found.append(address)
-    return AddressList(tuple(found), cut=len(text) > FIELD_CHARS_MAX)
+        if (address.name or address.address) and len(found) == ADDRESSES_MAX:
+            cut = True
+            break
+        changed |= address.changed
+        cut |= draft.room < 0
+        if address.name or address.address:
+            found.append(address)
+    return AddressList(tuple(found), cut, changed)
 
 
 def _drafts(text: str) -> Iterator[_Draft]:
@@ -114,8 +146,9 @@ def _drafts(text: str) -> Iterator[_Draft]:
     for match in tokens:
         mark = match[0]
         if mark in ",;":
-            yield draft
-            draft = _Draft()
+            if not draft.empty:
+                yield draft
+                draft = _Draft()
         elif mark == "(":
             draft.comments.append(_comment(tokens))
             draft.glue = False
@@ -134,7 +167,7 @@ def _drafts(text: str) -> Iterator[_Draft]:
 
 def _word(draft: _Draft, mark: str) -> None:
     if mark.isspace():
-        draft.glue = False
+        draft.blank(mark)
     elif mark.startswith('"'):
         inner = mark[1 : -1 if len(mark) > 1 and mark.endswith('"') else None]
         draft.add(mark, _QUOTED_PAIR.sub(r"\1", inner))
@@ -168,15 +201,17 @@ def _angle(draft: _Draft, tokens: Iterator[re.Match[str]]) -> bool:
         if mark == "," and not (pieces and pieces[0] == "@"):
             ended_early = True
             break
-        if mark != "<" and not mark.isspace():
+        if mark.isspace():
+            draft.blank(mark)
+        elif mark != "<":
             pieces.append(mark)
     draft.angle = "".join(pieces)
     draft.glue = False
     return ended_early
 
 
-def _finish(draft: _Draft) -> ParsedAddress | None:
-    """The address that was read, or None where there is nothing."""
+def _finish(draft: _Draft) -> ParsedAddress:
+    """The address that was read; empty where there is nothing."""
     shown = draft.shown
     if draft.angle is not None:
         address = _without_route(draft.angle)
@@ -192,13 +227,16 @@ def _finish(draft: _Draft) -> ParsedAddress | None:
     safe = clean(address)
     name_text, _ = cut_chars(name.text, NAME_CHARS_MAX)
     address_text, too_long = cut_chars(safe.text, ADDRESS_CHARS_MAX)
-    if not name_text and not address_text:
-        return None
     valid = not too_long and _is_address(address_text)
     # Programs repeat the address as the name; saying it twice tells nothing.
     if name_text == address_text:
         name_text = ""
-    return ParsedAddress(name_text, address_text, valid, name.changed or safe.changed)
+    return ParsedAddress(name_text, address_text, valid, draft.changed or name.changed or safe.changed)
+
+
+def _bare(address: str) -> str:
+    """For comparing: without case, and without the quotes and blanks that stand around or within it in a name."""
+    return _AROUND_ADDRESS.sub("", unicodedata.normalize("NFKC", address)).casefold()
 
 
 def _without_route(angle: str) -> str:

@@ -12,6 +12,7 @@ from mailgate.limits import ATTACHMENT_BYTES_MAX
 from mailgate.mime.clean import clean, cut_chars
 from mailgate.mime.filenames import safe_filename
 from mailgate.mime.model import Attachment, AttachmentInfo, Clean
+from mailgate.mime.protection import note_leaf, note_structure
 from mailgate.mime.structure import Deadline, MessagePart
 from mailgate.mime.text import Body
 from mailgate.mime.transfer import decode_up_to, decoded_size
@@ -19,8 +20,6 @@ from mailgate.mime.warnings import WarningCode, WarningLog
 
 _CONTENT_ID_CHARS_MAX: Final = 300
 _CONTENT_ID: Final = re.compile(r"<[^<>]*>")
-_TNEF: Final = frozenset({"application/ms-tnef", "application/vnd.ms-tnef"})
-_ENCRYPTED: Final = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime", "application/pgp-encrypted"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +52,7 @@ def list_attachments(
     source: bytes, root: MessagePart, body: Body, log: WarningLog, deadline: Deadline | None = None
 ) -> tuple[AttachmentInfo, ...]:
     """All attachments with their decoded sizes; no content is kept."""
+    note_structure(root, log)
     found: list[AttachmentInfo] = []
     for index, attached in enumerate(attached_parts(root, body), start=1):
         if deadline is not None and deadline():
@@ -68,10 +68,7 @@ def _info(source: bytes, index: int, attached: AttachedPart, log: WarningLog) ->
     log.add(WarningCode.TRANSFER_UNKNOWN, when=state.unknown)
     log.add(WarningCode.TRANSFER_DAMAGED, when=state.damaged and part.complete)
     info = describe(index, attached, size)
-    # Outlook's container often comes as application/octet-stream under its fixed name.
-    is_tnef = info.content_type in _TNEF or (info.filename or "").lower() == "winmail.dat"
-    log.add(WarningCode.TNEF_NOT_DECODED, when=is_tnef)
-    log.add(WarningCode.ENCRYPTED_NOT_DECODED, when=info.content_type in _ENCRYPTED)
+    note_leaf(source, part, info.filename, log)
     return info
 
 

@@ -12,12 +12,16 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from mailgate.mime.charset_guess import by_letters, by_signs, utf16_order
+from mailgate.mime.iso2022 import decode_japanese
+
 
 class CharsetProblem(Enum):
     """What was wrong with a label or with the octets under it."""
 
     UNKNOWN = "unknown"
     DAMAGED = "damaged"
+    GUESSED = "guessed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,142 +32,159 @@ class Decoded:
     problem: CharsetProblem | None = None
 
 
-_SUPERSETS: Final = {
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "x-gbk": "gb18030",
-    "cp936": "gb18030",
-    "windows-936": "gb18030",
-    "chinese": "gb18030",
-    "hz-gb-2312": "hz",
-    "big5": "big5hkscs",
-    "big5-hkscs": "big5hkscs",
-    "x-x-big5": "big5hkscs",
-    "iso-8859-1": "cp1252",
-    "iso8859-1": "cp1252",
-    "iso_8859-1": "cp1252",
-    "iso-ir-100": "cp1252",
-    "latin1": "cp1252",
-    "latin-1": "cp1252",
-    "l1": "cp1252",
-    "cp-1252": "cp1252",
-    "iso-8859-9": "cp1254",
-    "latin5": "cp1254",
-    "iso-8859-11": "cp874",
-    "tis-620": "cp874",
-    "windows-874": "cp874",
-    "ks_c_5601": "cp949",
-    "ks_c_5601-1987": "cp949",
-    "ks_c_5601-1989": "cp949",
-    "ksc5601": "cp949",
-    "ksc_5601": "cp949",
-    "korean": "cp949",
-    "euc-kr": "cp949",
-    "windows-949": "cp949",
-    "shift_jis": "cp932",
-    "shift-jis": "cp932",
-    "sjis": "cp932",
-    "x-sjis": "cp932",
-    "ms_kanji": "cp932",
-    "ms932": "cp932",
-    "windows-31j": "cp932",
-    "cswindows31j": "cp932",
-    "x-euc-jp": "euc_jp",
-    "x-euc": "euc_jp",
-    "iso2022jp": "iso2022_jp_ext",
-    "iso-2022-jp": "iso2022_jp_ext",
-    "iso-2022-jp-1": "iso2022_jp_ext",
-    "cp50220": "iso2022_jp_ext",
-    "iso-8859-8-i": "iso8859-8",
-    "iso-8859-8-e": "iso8859-8",
-    "iso-8859-6-i": "iso8859-6",
-    "x-mac-roman": "mac_roman",
-    "macintosh": "mac_roman",
-    "x-mac-cyrillic": "mac_cyrillic",
-    "unicode-1-1-utf-8": "utf-8",
-    "utf8mb4": "utf-8",
-    "x-unknown": "us-ascii",
-    "unknown-8bit": "us-ascii",
-    "8bit": "us-ascii",
-    "default": "us-ascii",
-    "ansi_x3.4-1968": "us-ascii",
+_NAMES: Final = {
+    "gb18030": "gb2312 gbk gb231280 gb18030 gb180302000 cp936 windows936 chinese euccn gb2312charset isoir58",
+    "hz": "hz hzgb2312 hzgb",
+    "big5hkscs": "big5 big5hkscs xbig5 big5eten big5tw cnbig5 cp950 windows950",
+    "cp1252": "iso88591 latin1 l1 isoir100 cp1252 ansi iso885911987 isolatin1 westerneuropean 8859 88591",
+    "cp1254": "iso88599 latin5 l5 isoir148 isolatin5",
+    "cp874": "iso885911 tis620 cp874 windows874",
+    "cp949": "ksc5601 ksc56011987 ksc56011989 korean euckr cp949 windows949 uhc isoir149",
+    "cp932": "shiftjis sjis mskanji ms932 windows31j cp932 mscp932 sjiswin cp943 ibm943",
+    "euc_jp": "eucjp euc eucjpwin cp51932 eucjpms",
+    "iso2022_jp_ext": "iso2022jp iso2022jp1 cp50220 cp50221 cp50222 iso2022jpms jis csiso2022jp",
+    "iso2022_jp_2": "iso2022jp2",
+    "iso2022_jp_2004": "iso2022jp3 iso2022jp2004",
+    "iso2022_kr": "iso2022kr",
+    "iso8859-8": "iso88598 iso88598i iso88598e logical visual hebrew",
+    "iso8859-6": "iso88596 iso88596i iso88596e arabic",
+    "mac-roman": "macroman macintosh mac",
+    "mac-cyrillic": "maccyrillic macukrainian macukraine",
+    "mac-latin2": "macce maccentraleurope maccentraleurroman",
+    "mac-iceland": "macicelandic",
+    "koi8-r": "koi8r koi8 koi",
+    "koi8-u": "koi8u koi8ru",
+    "utf-8": "utf8 unicode11utf8 utf8mb4 utf8mb3 cp65001 utf8sig utf8bom",
+    "utf-16": "utf16 ucs2 iso10646ucs2 unicode",
+    "utf-32": "utf32 ucs4 iso10646ucs4",
+    "ascii": "usascii ascii iso646us us cp367 ansix341968 ansix341986 unknown unknown8bit 8bit 7bit default none "
+    "null undefinedcharset",
 }
+"""Labels without their punctuation, by the codec they are read with."""
+_CODEC_OF: Final = {name: codec for codec, names in _NAMES.items() for name in names.split()}
 
 _ALLOWED: Final = frozenset(
     {
-        *("ascii", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"),
-        *(f"iso8859-{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16)),
+        *("ascii", "utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"),
+        *(f"iso8859-{number}" for number in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)),
         *(f"cp{number}" for number in (*range(1250, 1259), 437, 737, 775, 850, 852, 855, 857, 858, 860, 861, 862)),
         *(f"cp{number}" for number in (863, 864, 865, 866, 869, 874, 932, 949, 950, 1125)),
-        *("koi8-r", "koi8-u", "koi8-t", "kz1048", "ptcp154", "tis-620", "johab", "euc_kr"),
-        *("gb18030", "gbk", "gb2312", "hz", "big5", "big5hkscs", "euc_jp", "euc_jis_2004", "euc_jisx0213"),
+        *("koi8-r", "koi8-u", "koi8-t", "kz1048", "ptcp154", "johab"),
+        *("gb18030", "hz", "big5", "big5hkscs", "euc_jp", "euc_jis_2004", "euc_jisx0213"),
         *("shift_jis", "shift_jis_2004", "shift_jisx0213", "iso2022_kr"),
         *(f"iso2022_jp{suffix}" for suffix in ("", "_1", "_2", "_2004", "_3", "_ext")),
         *("mac-roman", "mac-cyrillic", "mac-greek", "mac-latin2", "mac-turkish", "mac-iceland", "hp-roman8"),
     }
 )
 _LABEL: Final = re.compile(r"[a-z0-9][a-z0-9._:+-]{0,39}")
-_NO_CHARSET: Final = frozenset({"", "ascii"})
+_NOT_NAME: Final = re.compile(r"[^a-z0-9]")
+_PAGE: Final = re.compile(r"(?:windows|win|cp|ibm|oem|dos|microsoftcp)(\d{3,5})")
+MARK: Final = "\ufeff"
+"""The byte order mark, as a character."""
+_WIDE: Final = {"utf-16": 2, "utf-16-le": 2, "utf-16-be": 2, "utf-32": 4, "utf-32-le": 4, "utf-32-be": 4}
+# RFC 3629, 4, loosely: enough to see that octets were meant as UTF-8.
+_UTF8_SEQUENCE: Final = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 
 
 def codec_of(label: str) -> str | None:
     """The Python codec for a charset label, or None for one that is unknown or refused.
 
-    Case, quotes and blanks around it, an RFC 2231 language suffix, and underscores do not matter.
+    Case, punctuation, quotes and blanks around it, a leading `x-` or `cs`, and an RFC 2231 language suffix do not
+    matter.
     """
-    name = label.strip(" \t\"';").lower().partition("*")[0]
-    if name in _SUPERSETS:
-        name = _SUPERSETS[name]
+    name = label[:100].strip(" \t\"';").lower().partition("*")[0]
     # codecs.lookup imports a module by the name it is given: only plain labels get that far.
     if not _LABEL.fullmatch(name):
         return None
-    return _known(name) or _known(re.sub(r"^(?:x-|cs)|(?<=^cp)-", "", name))
+    for spelling in (name, re.sub(r"^(?:x-|x-x-|cs)", "", name)):
+        plain = _NOT_NAME.sub("", spelling)
+        page = _PAGE.fullmatch(plain)
+        found = _CODEC_OF.get(plain) or _known(f"cp{page[1]}" if page else spelling)
+        if found:
+            return found
+    return None
 
 
 def _known(name: str) -> str | None:
     try:
-        canonical = codecs.lookup(name).name
+        canonical = codecs.lookup(name).name.replace("mac_", "mac-")
     except (LookupError, ValueError):
         return None
-    canonical = {"mac_roman": "mac-roman", "iso8859-1": "cp1252", "gbk": "gb18030", "gb2312": "gb18030"}.get(
-        canonical, canonical
-    )
-    return canonical if canonical in _ALLOWED else None
+    superset = _CODEC_OF.get(_NOT_NAME.sub("", canonical), canonical)
+    return superset if superset in _ALLOWED else None
 
 
 def decode(data: bytes, label: str | None, *, whole: bool = True) -> Decoded:
     """Text of the octets under a label; never fails.
 
-    No label, or `us-ascii` over 8-bit octets: UTF-8, then Windows-1252, without complaint, for that is what such mail
-    holds. An unknown or refused label: the same, with `UNKNOWN`. Octets that do not fit a known label: `DAMAGED`.
+    No label, or `us-ascii` over 8-bit octets: UTF-8, and what the octets look like where they are none (`GUESSED`). An
+    unknown or refused label: the same, with `UNKNOWN`. Octets that do not fit a known label: `DAMAGED`, and `GUESSED`
+    where they are not UTF-8 at all under its name. The mark of UTF-16 and UTF-32 is no text.
     `whole=False`: half a character at the end is dropped in silence, the octets were cut off there.
     """
     # RFC 2046, 4.1.2: the default is US-ASCII.
     codec = "ascii" if not label or not label.strip() else codec_of(label)
     if codec is None:
-        return Decoded(_guess(data, whole), CharsetProblem.UNKNOWN)
+        return Decoded(_guess(data, whole).text, CharsetProblem.UNKNOWN)
     if codec == "ascii":
-        return Decoded(data.decode("ascii") if data.isascii() else _guess(data, whole))
-    return _strict(data, codec, whole) or _lenient(data, codec)
+        return _guess(data, whole)
+    codec = _with_order(data, codec)
+    return _strict(data, codec, whole) or _lenient(data, codec, whole)
+
+
+def _with_order(data: bytes, codec: str) -> str:
+    """UTF-16 and UTF-32 with their octet order; a mark beats the label (RFC 2781, 4.3: without one, big-endian)."""
+    if codec not in _WIDE:
+        return codec
+    marked = by_signs(data[:4])
+    if marked in _WIDE and _WIDE[marked] == _WIDE[codec]:
+        return marked
+    if codec == "utf-16":
+        return utf16_order(data) or "utf-16-be"
+    return "utf-32-be" if codec == "utf-32" else codec
 
 
 def _strict(data: bytes, codec: str, whole: bool) -> Decoded | None:
     try:
-        return Decoded(codecs.getincrementaldecoder(codec)("strict").decode(data, final=whole))
+        text = codecs.getincrementaldecoder(codec)("strict").decode(data, final=whole)
     except (UnicodeError, ValueError):
         return None
+    return Decoded(_without_order_mark(text, codec))
 
 
-def _lenient(data: bytes, codec: str) -> Decoded:
+def _lenient(data: bytes, codec: str, whole: bool) -> Decoded:
     if codec == "cp1252":
         # Five octets are unassigned in Windows-1252; under a label of ISO 8859-1 they are controls, so no damage.
         return Decoded(data.decode("latin-1"))
+    if codec == "iso2022_jp_ext":
+        text = decode_japanese(data)
+        return Decoded(text, CharsetProblem.DAMAGED if "\ufffd" in text else None)
+    # A label of UTF-8 over octets without any UTF-8 in them is a wrong label, not damage.
+    if codec == "utf-8" and len(data) > 3 and not _UTF8_SEQUENCE.search(data):
+        return Decoded(_guess(data, whole).text, CharsetProblem.GUESSED)
+    return Decoded(_replaced(data, codec, whole), CharsetProblem.DAMAGED)
+
+
+def _replaced(data: bytes, codec: str, whole: bool) -> str:
     try:
-        return Decoded(data.decode(codec, "replace"), CharsetProblem.DAMAGED)
+        text = codecs.getincrementaldecoder(codec)("replace").decode(data, final=whole)
     except (UnicodeError, ValueError):
-        return Decoded(data.decode("latin-1"), CharsetProblem.DAMAGED)
+        return data.decode("latin-1")
+    return _without_order_mark(text, codec)
 
 
-def _guess(data: bytes, whole: bool) -> str:
-    decoded = _strict(data, "utf-8", whole)
-    return decoded.text if decoded else data.decode("cp1252", "replace")
+def _without_order_mark(text: str, codec: str) -> str:
+    """In UTF-8 there is no order to mark: what a mark means there depends on where it stands."""
+    return text.removeprefix(MARK) if codec in _WIDE else text
+
+
+def _guess(data: bytes, whole: bool) -> Decoded:
+    signed = by_signs(data)
+    if signed is None:
+        decoded = _strict(data, "utf-8", whole)
+        if decoded:
+            return decoded
+        return Decoded(_replaced(data, by_letters(data), whole), CharsetProblem.GUESSED)
+    decoded = _strict(data, signed, whole) or _lenient(data, signed, whole)
+    certain = signed == "utf-8" and decoded.problem is None
+    return decoded if certain else Decoded(decoded.text, CharsetProblem.GUESSED)

@@ -13,6 +13,7 @@ from mailgate.mime.parameters import ParameterizedValue, parse_parameters
 _TYPE: Final = re.compile(r"[!#$%&'*+.^_`{|}~0-9a-z-]{1,127}/[!#$%&'*+.^_`{|}~0-9a-z-]{1,127}")
 _BOUNDARY_MAX: Final = 200
 _VALUE_MAX: Final = 32 * 1024
+_OPAQUE: Final = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,8 @@ class Content:
 
     `content_type`: `token/token` in lower case. `charset`, `boundary`, `filename`, `content_id`: as sent, decoded, not
     yet safe to show. `disposition`: `attachment`, `inline` or None; anything unknown counts as attachment (RFC 2183,
-    2.8).
+    2.8). `flowed`, `delete_space`: format=flowed and its DelSp (RFC 3676). `start`: the Content-ID of a compound
+    object's root (RFC 2387, 3.2). `smime_type`: what an S/MIME wrapping holds (RFC 8551, 3.2.2), in lower case.
     """
 
     content_type: str = "text/plain"
@@ -31,6 +33,10 @@ class Content:
     disposition: str | None = None
     filename: str | None = None
     content_id: str | None = None
+    flowed: bool = False
+    delete_space: bool = False
+    start: str | None = None
+    smime_type: str | None = None
 
     @property
     def main_type(self) -> str:
@@ -44,15 +50,21 @@ def content_of(fields: HeaderFields, default_type: str = "text/plain") -> Conten
     placing = _parameters(fields, "content-disposition")
     encoding = raw_text((fields.first("content-transfer-encoding") or b"")[:100]).partition("(")[0].partition(";")[0]
     content_id = raw_text((fields.first("content-id") or b"")[:1000]).strip()
+    # `name` of Content-Type is the older place and still used alone (RFC 2183, 2.3).
+    filename = placing.parameters.get("filename") or kind.parameters.get("name")
+    disposition = _disposition(placing.value)
     return Content(
-        content_type=_type(kind.value, default_type),
+        content_type=_type(kind.value, default_type, is_file=filename is not None or disposition == "attachment"),
         charset=_word(kind.parameters.get("charset")),
         boundary=_boundary(kind.parameters.get("boundary")),
         encoding=encoding.strip().lower(),
-        disposition=_disposition(placing.value),
-        # `name` of Content-Type is the older place and still used alone (RFC 2183, 2.3).
-        filename=placing.parameters.get("filename") or kind.parameters.get("name"),
+        disposition=disposition,
+        filename=filename,
         content_id=content_id or None,
+        flowed=_lower(kind, "format") == "flowed",
+        delete_space=_lower(kind, "delsp") == "yes",
+        start=kind.parameters.get("start", "").strip() or None,
+        smime_type=_lower(kind, "smime-type"),
     )
 
 
@@ -61,19 +73,23 @@ def _parameters(fields: HeaderFields, name: str) -> ParameterizedValue:
     return parse_parameters(raw_text(value[:_VALUE_MAX])) if value else ParameterizedValue("")
 
 
-def _type(value: str, default_type: str) -> str:
+def _type(value: str, default_type: str, *, is_file: bool) -> str:
+    """What is no type at all is the default as well (RFC 2045, 5.2), unless it is a file: that stays opaque."""
     if _TYPE.fullmatch(value):
         return value
-    # `text` alone is how the first mail programs said text/plain; anything else is opaque.
-    if value in ("", "text"):
-        return default_type
-    return "application/octet-stream"
+    # `text` alone is how the first mail programs said text/plain.
+    return _OPAQUE if is_file and value not in ("", "text") else default_type
 
 
 def _word(value: str | None) -> str | None:
     """The first word: `charset=us-ascii (Plain text)` is RFC 2045's own example."""
     words = (value or "").split(None, 1)
     return words[0] if words else None
+
+
+def _lower(value: ParameterizedValue, name: str) -> str | None:
+    word = _word(value.parameters.get(name))
+    return word.lower() if word else None
 
 
 def _boundary(value: str | None) -> bytes | None:

@@ -23,11 +23,13 @@ _ZONES: Final = {"ut": 0, "utc": 0, "gmt": 0, "z": 0} | {
     "pdt": -420,
 }
 _DATE: Final = re.compile(
-    r"(?:[A-Za-z]{3,9}\.?,? )?(\d{1,2})[ -]([A-Za-z]{3})[a-z]{0,6}\.?[ -](\d{4}|\d{2}) "
-    r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)? ?(?:([+-])(\d{2}):?(\d{2})|([A-Za-z]{1,5}))",
-    re.ASCII,
+    r"(?:[A-Za-z]{3,9}\.?(?:, ?| ))?(\d{1,2})[ -]([A-Za-z]{3})[a-z]{0,6}\.?[ -](\d{4}|\d{2}) "
+    r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)? ?(?:(?:GMT|UTC?)?([+-])(\d{2}):?(\d{2})|(UT|[A-Za-z]|[A-Za-z]{3,5}))",
+    re.ASCII | re.IGNORECASE,
 )
+"""A name of two letters other than UT is no zone but AM or PM, and the hour then is not the one that is written."""
 _COMMENT: Final = re.compile(r"\([^()]{0,100}\)")
+_COMMENTS_NESTED_MAX: Final = 4
 _YEARS: Final = range(1970, 2200)
 
 
@@ -37,7 +39,10 @@ def parse_date(text: str) -> str | None:
     `-0000` and an unknown zone name mean UTC of an unknown place (RFC 5322, 4.3) and are given as `+00:00`.
     """
     # Comments and folding may stand anywhere in a date (RFC 5322, 3.3).
-    plain = " ".join(_COMMENT.sub(" ", text[:200]).split())
+    plain = text[:200]
+    for _ in range(_COMMENTS_NESTED_MAX):
+        plain = _COMMENT.sub(" ", plain)
+    plain = " ".join(plain.split())
     match = _DATE.fullmatch(plain)
     month = _MONTHS.get(match[2].lower()) if match else None
     if match is None or month is None:

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from mailgate.mime.charsets import CharsetProblem, decode
+from mailgate.mime.charsets import CharsetProblem, Decoded, codec_of, decode
 
 # Blanks inside, and a few bare question marks, are forbidden by RFC 2047, 2 and common all the same.
 _WORD: Final = re.compile(r"=\?([^?\s]{1,60})\?([bBqQ])\?([^?]*+(?:\?(?!=)[^?]*+){0,8}+)\?=")
 _ESCAPE: Final = re.compile(rb"=([0-9A-Fa-f]{2})")
+_TORN: Final = re.compile(r"=[0-9A-Fa-f]?\Z")
 _NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9+/]+")
 
 
@@ -32,7 +33,32 @@ class _Run:
     """Adjacent words of one charset: their octets are joined before they are decoded."""
 
     charset: str
-    octets: list[bytes]
+    codec: str
+    words: list[tuple[str, str]]
+    """Encoding (`b` or `q`) and encoded text of each."""
+
+    def decoded(self) -> Decoded:
+        """The text; of several readings the one that fits the charset."""
+        decoded = decode(b"".join(_octets(encoding, text) for encoding, text in self.words), self.charset)
+        torn = any(encoding == "q" and _TORN.search(text) for encoding, text in self.words[:-1])
+        misfits = decoded.problem in (CharsetProblem.DAMAGED, CharsetProblem.GUESSED)
+        if len(self.words) == 1 or not (torn or misfits):
+            return decoded
+        # Some senders cut the encoded text anywhere: only all of it together is base64, or has whole escapes.
+        joined = decode(b"".join(_octets(encoding, text) for encoding, text in _joined(self.words)), self.charset)
+        return decoded if joined.problem else joined
+
+
+def _joined(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Neighbours in one encoding as one text: base64 that ends within a quantum, an escape that is torn."""
+    joined: list[tuple[str, str]] = []
+    for encoding, text in words:
+        before = joined[-1] if joined else ("", "")
+        if before[0] == encoding and (encoding == "q" or not before[1].endswith("=")):
+            joined[-1] = (encoding, before[1] + text)
+        else:
+            joined.append((encoding, text))
+    return joined
 
 
 def decode_words(text: str) -> Words:
@@ -49,7 +75,7 @@ def decode_words(text: str) -> Words:
         if isinstance(piece, str):
             pieces.append(piece)
             continue
-        decoded = decode(b"".join(piece.octets), piece.charset)
+        decoded = piece.decoded()
         pieces.append(decoded.text)
         problem = problem or decoded.problem
     return Words("".join(pieces), problem)
@@ -62,16 +88,17 @@ def _runs(text: str) -> Iterator[str | _Run]:
         between = text[at : match.start()]
         # RFC 2231, 5: a language may follow the charset.
         charset = match[1].partition("*")[0].lower()
-        if run is None or between.strip():
+        codec = codec_of(charset) or charset
+        if run is None or between.strip(" \t\r\n"):
             if run is not None:
                 yield run
             run = None
             yield between
-        elif run.charset != charset:
+        elif run.codec != codec:
             yield run
             run = None
-        run = run or _Run(charset, [])
-        run.octets.append(_octets(match[2], match[3]))
+        run = run or _Run(charset, codec, [])
+        run.words.append((match[2].lower(), match[3]))
         at = match.end()
     if run is not None:
         yield run
@@ -79,7 +106,7 @@ def _runs(text: str) -> Iterator[str | _Run]:
 
 
 def _octets(encoding: str, text: str) -> bytes:
-    if encoding in "qQ":
+    if encoding == "q":
         raw = text.replace("_", " ").encode("utf-8", "replace")
         return _ESCAPE.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), raw)
     digits = _NOT_BASE64.sub("", text)

@@ -11,7 +11,7 @@ from mailgate.mime.clean import clean
 
 _FORBIDDEN: Final = re.compile(r'[<>:"|?*]')
 _DRIVE: Final = re.compile(r"[A-Za-z]:(?=.)")
-_DEVICE: Final = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)")
+_DEVICE: Final = re.compile(r"(?i)(?:con(?:in\$|out\$)?|prn|aux|nul|(?:com|lpt)[0-9¹²³]) *(?:\.|$)")
 _SUFFIX_MAX: Final = 20
 _RAW_MAX: Final = 32 * 1024
 

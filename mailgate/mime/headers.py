@@ -16,8 +16,9 @@ from mailgate.mime.charsets import CharsetProblem
 from mailgate.mime.clean import clean, cut_chars
 from mailgate.mime.dates import parse_date
 from mailgate.mime.encoded_words import decode_words
-from mailgate.mime.fields import HeaderFields, raw_text
+from mailgate.mime.fields import HeaderFields, is_utf8, raw_text
 from mailgate.mime.model import MessageHeaders
+from mailgate.mime.sender import names_several_authors
 from mailgate.mime.warnings import WarningCode, WarningLog
 
 _RAW_MAX: Final = 32 * 1024
@@ -60,6 +61,8 @@ class HeaderReader:
             references=self._ids("references"),
             list_id=self.text("list-id"),
             list_unsubscribe=self.text("list-unsubscribe"),
+            list_unsubscribe_post=self.text("list-unsubscribe-post"),
+            list_post=self.text("list-post"),
         )
         return replace(headers, sanitized=self._sanitized)
 
@@ -71,12 +74,17 @@ class HeaderReader:
         words = decode_words(value)
         self._log.add(WarningCode.CHARSET_UNKNOWN, when=words.problem is CharsetProblem.UNKNOWN)
         self._log.add(WarningCode.CHARSET_DAMAGED, when=words.problem is CharsetProblem.DAMAGED)
+        self._log.add(WarningCode.CHARSET_GUESSED, when=words.problem is CharsetProblem.GUESSED)
         return self._safe(words.text, HEADER_VALUE_CHARS_MAX) or None
 
     def _first(self, name: str, limit: int) -> str:
         value = self._fields.first(name) or b""
         self._log.add(WarningCode.HEADER_LIMIT, when=len(value) > limit)
-        return raw_text(value[:limit])
+        return self._raw(value, limit)
+
+    def _raw(self, value: bytes, limit: int) -> str:
+        self._log.add(WarningCode.CHARSET_GUESSED, when=not is_utf8(value))
+        return raw_text(value, limit)
 
     def _safe(self, text: str, limit: int) -> str:
         safe = clean(text)
@@ -91,14 +99,14 @@ class HeaderReader:
         if not values:
             return ()
         joined = b", ".join(values)
-        found: AddressList = parse_addresses(raw_text(joined[: FIELD_CHARS_MAX + 1]))
+        found: AddressList = parse_addresses(self._raw(joined, FIELD_CHARS_MAX + 1))
         self._log.add(WarningCode.ADDRESS_LIMIT, when=found.cut)
         self._log.add(WarningCode.ADDRESS_INVALID, when=not all(one.valid for one in found.addresses))
-        self._sanitized |= any(one.changed for one in found.addresses)
+        self._sanitized |= found.changed
         return found.addresses
 
     def _judge_senders(self, senders: tuple[ParsedAddress, ...]) -> None:
-        self._log.add(WarningCode.MULTIPLE_FROM, when=len(senders) > 1)
+        self._log.add(WarningCode.MULTIPLE_FROM, when=names_several_authors(self._fields, senders))
         deceptive = any(sender.name_has_other_address for sender in senders)
         self._log.add(WarningCode.DISPLAY_NAME_HAS_OTHER_ADDRESS, when=deceptive)
 
@@ -110,7 +118,7 @@ class HeaderReader:
     def _ids(self, name: str) -> tuple[str, ...]:
         """The ids of a thread field. Of a chain too long to show, the first stays and the latest do: they are what
         a reply needs (RFC 5322, 3.6.4)."""
-        value = raw_text((self._fields.first(name) or b"")[: 4 * _RAW_MAX])
+        value = raw_text(self._fields.first(name) or b"", 4 * _RAW_MAX)
         ids = [self._safe(found, _ID_CHARS_MAX) for found in _MESSAGE_ID.findall(value)]
         room = HEADER_VALUE_CHARS_MAX - sum(map(len, ids[:1]))
         latest: list[str] = []

@@ -16,20 +16,25 @@ from typing import Final
 
 from mailgate.limits import HTML_OPEN_ELEMENTS_MAX, HTML_TOKENS_MAX
 from mailgate.mime import html_rules as rules
-from mailgate.mime.html_tokens import EndTag, RawText, StartTag, Text, Tokenizer
+from mailgate.mime.html_css import declarations, media_holds
+from mailgate.mime.html_formatting import ClosedFormatting
+from mailgate.mime.html_tables import DATA, TableFacts
+from mailgate.mime.html_tokens import Comment, EndTag, RawText, StartTag, Text, Tokenizer
+from mailgate.mime.html_visibility import removes_subtree
+from mailgate.mime.html_words import chars_of_markup, chars_of_text
 
 _PLAIN_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,29}")
 
 
 @dataclass(frozen=True, slots=True)
 class ScannedHtml:
-    """`markup`: bounded and balanced. `limited`: something was left out. `hidden`: hidden text was left out.
-    `css`: the content of its style elements."""
+    """`markup`: bounded and balanced. `limited`: something was left out. `hidden_chars`: characters of text that were
+    left out because a reader would not see them. `css`: the content of its style elements that hold on a screen."""
 
     markup: str
     css: str
     limited: bool
-    hidden: bool
+    hidden_chars: int
     tokens: int
 
 
@@ -92,9 +97,13 @@ class _Scanner:
         self._out: list[str] = []
         self._css: list[str] = []
         self._stack: list[str] = []
+        self._tags: list[StartTag] = []
+        """The tags of what is open, one for each name of the stack."""
+        self._formatting = ClosedFormatting()
         self._unseen: _Unseen | None = None
+        self._tables: list[TableFacts] = []
         self._limited = False
-        self._hidden = False
+        self._hidden_chars = 0
 
     def scan(self) -> ScannedHtml:
         for token in self._tokenizer.tokens():
@@ -105,22 +114,41 @@ class _Scanner:
                     self._start(token)
                 case EndTag():
                     self._end(token.name)
-                case RawText(name="style"):
-                    self._css.append(token.text)
                 case RawText():
-                    pass
+                    self._raw(token)
+                case Comment():
+                    self._hidden_chars += chars_of_markup(token.text)
             # Whether the next element holds raw text depends on where it stands (13.2.6.5).
             self._tokenizer.foreign = self._unseen is not None and self._unseen.reason is _Reason.FOREIGN
         self._pop_to(0)
-        limited = self._limited or self._tokenizer.limited
-        return ScannedHtml("".join(self._out), "\n".join(self._css), limited, self._hidden, self._tokenizer.taken)
+        limited = self._limited or self._tokenizer.limited or self._formatting.limited
+        return ScannedHtml("".join(self._out), "\n".join(self._css), limited, self._hidden_chars, self._tokenizer.taken)
 
     def _text(self, text: str) -> None:
         if self._unseen is None:
+            if not text.isspace():
+                self._open_again()
             self._out.append(text.replace("<", "&lt;"))
-        elif not text.isspace():
-            self._hidden = self._hidden or self._unseen.reason is _Reason.HIDDEN
-            self._limited = self._limited or self._unseen.reason is _Reason.DEEP
+            if self._tables:
+                self._tables[-1].text(len(text) if not text.isspace() else 0)
+        elif self._unseen.reason is _Reason.DEEP:
+            self._limited = self._limited or not text.isspace()
+        elif self._unseen.names[-1:] == ["style"]:
+            self._css.append(text)  # a sheet within a picture holds for the whole document (SVG 2, 6.2)
+        else:
+            self._hidden_chars += chars_of_text(unescape(text))
+
+    def _raw(self, token: RawText) -> None:
+        """An element whose content is no markup: a style sheet that holds, code, or text that nobody sees."""
+        if token.name == "style":
+            kind = token.attributes.get("type", "").strip().lower()
+            inert = self._unseen is not None and self._unseen.names[:1] == ["template"]
+            if kind in ("", "text/css") and not inert and media_holds(token.attributes.get("media", "")):
+                self._css.append(token.text)
+        elif token.name == "title":
+            self._hidden_chars += chars_of_markup(token.text)
+        elif token.name != "script":
+            self._hidden_chars += chars_of_markup(token.text, least=1)
 
     # --- start tags ---------------------------------------------------------------------------------------------
 
@@ -168,18 +196,32 @@ class _Scanner:
         if tag.name in _REASONS:
             return _REASONS[tag.name]
         if tag.name in rules.FORMATTING:
-            style = rules.normal_style(unescape(tag.attributes.get("style", "")))
+            declared = declarations(unescape(tag.attributes.get("style", "")))
             # A parser would re-open it in later blocks until its end tag: hidden until then.
-            if rules.removes_subtree(tag.attributes, style):
+            if removes_subtree(tag.attributes, {key: each.value for key, each in declared.items()}):
                 return _Reason.HIDDEN
         return _Reason.DEEP if len(self._stack) >= HTML_OPEN_ELEMENTS_MAX else None
 
     def _write(self, tag: StartTag) -> None:
         shown = rules.RENAMED.get(tag.name, tag.name)
         attributes = "".join(f' {key}="{value}"' for key, value in tag.attributes.items())
+        if shown != tag.name and tag.name not in rules.PLAINLY_RENAMED:
+            attributes += f' was="{tag.name}"'
+        if self._tables:
+            self._tables[-1].element(tag.name)
+        if tag.name == "table":
+            self._tables.append(TableFacts.of(len(self._out), tag.attributes))
         self._out.append(f"<{shown}{attributes}>")
         if tag.name not in rules.VOID:
             self._stack.append(tag.name)
+            self._tags.append(tag)
+        if tag.name in rules.CELLS:
+            self._formatting.enter_cell()
+
+    def _open_again(self) -> None:
+        for tag in self._formatting.take():
+            if len(self._stack) < HTML_OPEN_ELEMENTS_MAX:
+                self._write(tag)
 
     # --- end tags -----------------------------------------------------------------------------------------------
 
@@ -195,10 +237,11 @@ class _Scanner:
         # At most HTML_OPEN_ELEMENTS_MAX steps, so the whole stays linear.
         for index in range(len(self._stack) - 1, -1, -1):
             if self._stack[index] == name:
-                self._pop_to(index)
+                self._pop_to(index, ended=True)
                 return
             if self._stack[index] in rules.END_STOPS and name not in rules.TABLE_PARTS:
-                return
+                break
+        self._formatting.end(name)
 
     def _end_ends(self, unseen: _Unseen, name: str) -> bool:
         """Whether an end tag of an element outside the stretch ends it."""
@@ -224,7 +267,17 @@ class _Scanner:
             elif self._stack[index] in stops:
                 return
 
-    def _pop_to(self, length: int) -> None:
+    def _pop_to(self, length: int, *, ended: bool = False) -> None:
+        """Close all but so many; `ended`: the outermost of them by its own end tag."""
+        closed = self._tags[length + ended :]
         while len(self._stack) > length:
             name = self._stack.pop()
+            if self._tags.pop().name in rules.CELLS:
+                self._formatting.leave_cell()
+                closed = self._tags[length + ended :]
+            if name == "table":
+                facts = self._tables.pop()
+                if facts.is_data():
+                    self._out[facts.position] = self._out[facts.position].replace("<table", f"<table {DATA}", 1)
             self._out.append(f"</{rules.RENAMED.get(name, name)}>")
+        self._formatting.close(closed)

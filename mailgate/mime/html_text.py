@@ -16,24 +16,54 @@ from selectolax.lexbor import LexborHTMLParser
 from mailgate.limits import HTML_BYTES_MAX, HTML_TOKENS_MAX
 from mailgate.mime.clean import clean
 from mailgate.mime.html_scan import ScannedHtml, scan
-from mailgate.mime.html_styles import parse_styles
-from mailgate.mime.html_tree import AMPERSAND, CELL, CLOSE_BRACKET, LESS, OPEN_BRACKET, CleanHtml, serialize
+from mailgate.mime.html_styles import StyleSheet
+from mailgate.mime.html_tree import (
+    AMPERSAND,
+    CELL,
+    CLOSE_BRACKET,
+    IMAGE,
+    IMAGE_END,
+    LESS,
+    OPEN_BRACKET,
+    PIPE,
+    ROW,
+    RULE,
+    CleanHtml,
+    serialize,
+)
 
 _CELL_SEPARATOR: Final = " | "
-_RESTORED: Final = str.maketrans({LESS: "<", AMPERSAND: "&", OPEN_BRACKET: "\\[", CLOSE_BRACKET: "\\]"})
+_RESTORED: Final = str.maketrans(
+    {
+        LESS: "<",
+        AMPERSAND: "&",
+        OPEN_BRACKET: "\\[",
+        CLOSE_BRACKET: "\\]",
+        PIPE: "\\|",
+        IMAGE: "![",
+        IMAGE_END: "]",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
 class HtmlText:
-    """Markdown, and what happened: `limited` (a bound was met), `hidden` (unseen text left out), `sanitized` (unsafe
-    characters taken out), `failed` (no text could be had), `tokens` taken from the budget."""
+    """Markdown, and what happened: `limited` (a bound was met), `hidden_chars` (characters of unseen text left out),
+    `differs` (a link's text names another host than its target), `sanitized` (unsafe characters taken out), `failed`
+    (no text could be had), `tokens` taken from the budget."""
 
     text: str = ""
     limited: bool = False
-    hidden: bool = False
+    hidden_chars: int = 0
+    differs: bool = False
     sanitized: bool = False
     failed: bool = False
     tokens: int = 0
+
+    @property
+    def hidden(self) -> bool:
+        """Whether unseen text was left out."""
+        return self.hidden_chars > 0
 
 
 def html_to_text(html: str, *, tokens: int = HTML_TOKENS_MAX) -> HtmlText:
@@ -46,12 +76,13 @@ def html_to_text(html: str, *, tokens: int = HTML_TOKENS_MAX) -> HtmlText:
         text = _markdown(cleaned.markup)
     except Exception:
         # Two foreign libraries on a stranger's input: whatever they raise costs the HTML, never the message.
-        return HtmlText(failed=True, limited=scanned.limited, hidden=scanned.hidden, tokens=scanned.tokens)
+        return HtmlText(failed=True, limited=scanned.limited, hidden_chars=scanned.hidden_chars, tokens=scanned.tokens)
     safe = clean(text, multiline=True)
     return HtmlText(
         text=safe.text,
         limited=scanned.limited or cleaned.limited or len(bounded) < len(html),
-        hidden=scanned.hidden or cleaned.hidden,
+        hidden_chars=scanned.hidden_chars + cleaned.hidden_chars,
+        differs=cleaned.differs,
         sanitized=cleaned.sanitized or safe.changed,
         tokens=scanned.tokens,
     )
@@ -59,7 +90,7 @@ def html_to_text(html: str, *, tokens: int = HTML_TOKENS_MAX) -> HtmlText:
 
 def _clean_document(scanned: ScannedHtml) -> CleanHtml:
     body = LexborHTMLParser(scanned.markup.encode("utf-8", "replace")).body
-    return serialize(body, parse_styles(scanned.css)) if body is not None else CleanHtml("", False, False, False)
+    return serialize(body, StyleSheet(scanned.css)) if body is not None else CleanHtml()
 
 
 def _markdown(markup: str) -> str:
@@ -76,17 +107,32 @@ def _markdown(markup: str) -> str:
 
 
 def _line(line: str) -> str:
-    """Without blanks at its end; with a separator between its cells, where it has several."""
+    """Without blanks at its end; a row of data, or separators between its cells, where it has several."""
+    if ROW in line:
+        return _row(*line.split(ROW, 1))
     if CELL not in line:
         return line.rstrip()
     cells = (cell.strip() for cell in line.split(CELL))
     return _CELL_SEPARATOR.join(cell for cell in cells if cell)
 
 
+def _row(prefix: str, cells: str) -> str:
+    """One line of a table (GitHub Flavored Markdown, 4.10); before it what marks a quotation or a list."""
+    if cells.startswith(RULE):
+        return prefix + "|---" * cells.count(RULE) + "|"
+    texts = [cell.strip() for cell in cells.replace(ROW, "").split(CELL)]
+    return f"{prefix}| {_CELL_SEPARATOR.join(texts[:-1])} |"
+
+
 def _without_gaps(lines: Iterable[str]) -> str:
-    """Not more than one empty line in a row, none at either end."""
+    """Not more than one empty line in a row, none at either end; the same for the empty lines of a quotation."""
     kept: list[str] = []
     for line in lines:
-        if line or (kept and kept[-1]):
+        bare = not line.strip("> ")
+        while kept and kept[-1] and not kept[-1].strip("> ") and (bare or not line.startswith(">")):
+            kept.pop()
+        if line if not bare else (kept and kept[-1] != line):
             kept.append(line)
-    return "\n".join(kept).rstrip("\n")
+    while kept and not kept[-1].strip("> "):
+        kept.pop()
+    return "\n".join(kept)

@@ -14,9 +14,13 @@ from typing import Final
 from mailgate.limits import HTML_TOKEN_BYTES_MAX
 from mailgate.mime import html_rules as rules
 
-_KEPT_ATTRIBUTES: Final = frozenset({"href", "style", "class", "id", "hidden", "alt", "start"})
+_KEPT_ATTRIBUTES: Final = frozenset(
+    "href style class id hidden popover alt start color text bgcolor background width height role border colspan"
+    " media type open".split()
+)
+_LONG_ATTRIBUTES: Final = frozenset({"style", "class"})
 _ATTRIBUTES_MAX: Final = 500
-_KEY_CHARS_MAX: Final = 10
+_KEY_CHARS_MAX: Final = 12
 # Blanks of HTML are these five and no others (Infra Standard, 4.6); `\s` would also match a no-break space.
 _NAME: Final = re.compile(r"[^ \t\n\f\r/>]*+")
 _ATTRIBUTE_NAME: Final = re.compile(r"=?[^ \t\n\f\r/>=]*+")
@@ -56,9 +60,17 @@ class RawText:
 
     name: str
     text: str
+    attributes: Mapping[str, str] = field(default_factory=dict)
 
 
-Token = Text | StartTag | EndTag | RawText
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """What is between the marks of a comment; nothing of a declaration."""
+
+    text: str
+
+
+Token = Text | StartTag | EndTag | RawText | Comment
 
 
 class Tokenizer:
@@ -80,7 +92,7 @@ class Tokenizer:
         return self._budget - self._left
 
     def tokens(self) -> Iterator[Token]:
-        """The tokens in order; comments and declarations are passed over, and counted."""
+        """The tokens in order; declarations are passed over, and counted."""
         at = 0
         while at < len(self._html):
             if self._left <= 0:
@@ -105,21 +117,22 @@ class Tokenizer:
         if mark == "/":
             return self._end(at + 2)
         if mark in ("!", "?"):
-            return None, self._behind_comment(at + 2)
+            return self._comment(at + 2)
         return Text("<"), at + 1
 
     # --- comments -----------------------------------------------------------------------------------------------
 
-    def _behind_comment(self, at: int) -> int:
-        """The offset behind a comment, a declaration, or what else begins with `<!` or `<?`."""
+    def _comment(self, at: int) -> tuple[Token | None, int]:
+        """A comment, or nothing for a declaration and for what else begins with `<!` or `<?`."""
         html = self._html
         if not html.startswith("!--", at - 1):
-            return self._behind(">", at)
+            return None, self._behind(">", at)
         at += 2
         if html.startswith((">", "->"), at):  # abrupt closing of an empty comment (13.2.5.43)
-            return html.index(">", at) + 1
+            return None, html.index(">", at) + 1
         found = _COMMENT_END.search(html, at)
-        return found.end() if found else len(html)
+        start, end = found.span() if found else (len(html), len(html))
+        return Comment(html[at:start]), end
 
     def _behind(self, text: str, at: int) -> int:
         found = self._html.find(text, at)
@@ -132,7 +145,7 @@ class Tokenizer:
         if tag is None or tag.name not in rules.RAW_TEXT or self.foreign:
             return tag, at
         end, behind = self._raw_end(tag.name, at)
-        return RawText(tag.name, self._html[at:end]), behind
+        return RawText(tag.name, self._html[at:end], tag.attributes), behind
 
     def _end(self, at: int) -> tuple[Token | None, int]:
         mark = self._html[at : at + 1]
@@ -166,7 +179,9 @@ class Tokenizer:
         key = html[start : min(at, start + _KEY_CHARS_MAX)].lower()
         value_start, value_end, at = self._value(at)
         if key in _KEPT_ATTRIBUTES and key not in attributes:
-            value = html[value_start : min(value_end, value_start + rules.ATTRIBUTE_CHARS_MAX)]
+            chars = rules.STYLE_CHARS_MAX if key in _LONG_ATTRIBUTES else rules.ATTRIBUTE_CHARS_MAX
+            self.limited = self.limited or (key in _LONG_ATTRIBUTES and value_end - value_start > chars)
+            value = html[value_start : min(value_end, value_start + chars)]
             attributes[key] = value.replace('"', "&quot;")
         return at
 

@@ -1,72 +1,100 @@
-"""From a parsed HTML tree to a small clean document: what a reader sees, and nothing that acts.
+"""The parsed tree walked once: what a reader sees is written out as small clean HTML, and nothing that acts.
 
-Walked with a list of pending nodes, no recursion. Hidden text is left out and reported; links keep their true target;
+Walked with a list of pending nodes, no recursion. Hidden text is left out and counted; links keep their true target;
 an image is its alternative text; a cell ends with a mark that becomes a separator where a line has several cells.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
-from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborNode
 
 from mailgate.limits import HTML_OPEN_ELEMENTS_MAX, TEXT_BYTES_MAX
 from mailgate.mime import html_rules as rules
 from mailgate.mime.clean import clean, is_safe
+from mailgate.mime.html_css import pixels
+from mailgate.mime.html_links import WHOLE_CHARS_TOGETHER, Target, parse_target, text_differs
+from mailgate.mime.html_selectors import Element
 from mailgate.mime.html_styles import StyleSheet
+from mailgate.mime.html_tables import DATA
+from mailgate.mime.html_visibility import Look, look_inside, removes_subtree
+from mailgate.mime.html_words import BLANKS, chars_of_text
 
 LESS: Final = "\ufdd0"
 AMPERSAND: Final = "\ufdd1"
 CELL: Final = "\ufdd2"
 OPEN_BRACKET: Final = "\ufdd3"
 CLOSE_BRACKET: Final = "\ufdd4"
-"""Noncharacters that stand for `<`, `&`, the end of a cell, and brackets within a link's text; `clean` has removed
-them from the text before. They keep the Markdown writer from seeing any entity, and from escaping an escape."""
+ROW: Final = "\ufdd5"
+RULE: Final = "\ufdd6"
+PIPE: Final = "\ufdd7"
+IMAGE: Final = "\ufdd8"
+IMAGE_END: Final = "\ufdd9"
+"""Noncharacters; `clean` has removed them from the text before. They stand for `<`, `&`, the end of a cell, brackets
+within a link's text, the start of a row, a cell of the rule below a head row, `|` in a cell, and what is around an
+alternative text. They keep the Markdown writer from seeing any entity, and from escaping an escape."""
 
-_BLANKS: Final = re.compile("[ \t\r\n\f\xa0]+")
 _NESTING_SHOWN: Final = 8
 """Levels of lists and quotations that are shown: a deeper one would only widen every line's prefix."""
+_SPAN_MAX: Final = 20
+_PIXEL: Final = 3.0
+"""Width or height of a picture that is there to be fetched, not to be seen."""
 _KEPT: Final = frozenset("p div h1 h2 h3 h4 h5 h6 dl dt dd pre".split())
 _NESTED: Final = frozenset({"ul", "ol", "blockquote"})
 _INLINE: Final = {"x-b": "strong", "x-i": "em", "x-code": "code"}
-_SCHEMES: Final = frozenset({"http", "https", "mailto", "tel", "sms", "ftp", "ftps"})
-_URL_UNSAFE: Final = re.compile(r"[\s<>\"'`(){}\[\]\\^|]")
+_TAG: Final = re.compile(r"</?[a-z]{1,10}>")
 
 
 @dataclass(frozen=True, slots=True)
 class CleanHtml:
-    """`markup` for the Markdown writer, and what was found on the way."""
+    """`markup` for the Markdown writer, and what was found on the way. `differs`: the text of a link names another
+    host than its target."""
 
-    markup: str
-    hidden: bool
-    limited: bool
-    sanitized: bool
+    markup: str = ""
+    hidden_chars: int = 0
+    limited: bool = False
+    sanitized: bool = False
+    differs: bool = False
+
+
+_ORDINARY: Final = Look()
 
 
 @dataclass(frozen=True, slots=True)
 class _Where:
-    """What holds for a node by its ancestors."""
+    """What holds for a node by its ancestors. `flat`: within a link or a cell of data, where no block can be."""
 
     depth: int = 0
     nesting: int = 0
-    unseen: tuple[bool, bool] = (False, False)
+    look: Look = _ORDINARY
+    outer: Element | None = None
     preformatted: bool = False
     in_link: bool = False
     in_list: bool = False
+    in_data: bool = False
+
+    @property
+    def flat(self) -> bool:
+        return self.in_link or self.in_data
 
 
 @dataclass(frozen=True, slots=True)
-class _LinkEnd:
-    """Reached when a link's content is written: a link without any text is taken back."""
+class _End:
+    """Reached when the content of an element is written: a link or emphasis without any text is taken back, and a
+    row knows its cells."""
 
     position: int
     seen: int
+    closing: str
+    target: Target | None = None
+    is_head: bool = False
 
 
-_Pending = tuple[LexborNode, _Where] | str | _LinkEnd
+_Pending = tuple[LexborNode, _Where] | str | _End
 
 
 def serialize(root: LexborNode, styles: StyleSheet) -> CleanHtml:
@@ -79,10 +107,14 @@ class _Writer:
         self._styles = styles
         self._out: list[str] = []
         self._pending: list[_Pending] = []
+        self._links: list[tuple[int, Target]] = []
         self._seen = 0
-        self._hidden = False
-        self._limited = False
+        self._room = TEXT_BYTES_MAX
+        self._hidden_chars = 0
+        self._limited = styles.limited
         self._sanitized = False
+        self._differs = False
+        self._head_rows = 0
 
     def write(self, root: LexborNode) -> CleanHtml:
         self._pending.append((root, _Where()))
@@ -90,80 +122,113 @@ class _Writer:
             item = self._pending.pop()
             if isinstance(item, str):
                 self._out.append(item)
-            elif isinstance(item, _LinkEnd):
-                self._end_link(item)
+            elif isinstance(item, _End):
+                self._end(item)
+            elif self._styles.exhausted:
+                # What follows cannot be judged, and hidden text must not come through.
+                self._limited = True
             else:
                 self._node(*item)
-        return CleanHtml("".join(self._out), self._hidden, self._limited, self._sanitized)
+        self._write_targets()
+        return CleanHtml("".join(self._out), self._hidden_chars, self._limited, self._sanitized, self._differs)
 
     def _node(self, node: LexborNode, where: _Where) -> None:
         if node.is_text_node:
-            self._text(node.text_content or "", where)
+            self._text(node.text_content or "", where, unseen=where.look.unseen)
         elif node.is_element_node:
             self._element(node, where)
 
     # --- text ---------------------------------------------------------------------------------------------------
 
-    def _text(self, text: str, where: _Where) -> None:
-        if any(where.unseen):
-            self._hidden = self._hidden or not text.isspace()
+    def _text(self, text: str, where: _Where, *, unseen: bool) -> None:
+        if unseen:
+            self._hidden_chars += chars_of_text(text)
             return
         safe = clean(text, multiline=True)
         self._sanitized = self._sanitized or safe.changed
-        shown = safe.text if where.preformatted else _BLANKS.sub(" ", safe.text)
-        room = TEXT_BYTES_MAX - self._seen
-        if len(shown) > room:
-            self._limited, shown = True, shown[: max(room, 0)]
+        shown = safe.text if where.preformatted else BLANKS.sub(" ", safe.text)
+        if len(shown) > self._room:
+            self._limited, shown = True, shown[: max(self._room, 0)]
         # Blanks count as nothing seen: a link around them has no text.
-        self._seen += len(shown.strip())
+        said = len(shown.strip())
+        self._seen += said
+        self._room -= said
         # A bracket in a link's text could end the text early and show another target.
         if where.in_link:
-            shown = shown.replace("[", OPEN_BRACKET).replace("]", CLOSE_BRACKET).replace("\n", " ")
+            shown = shown.replace("[", OPEN_BRACKET).replace("]", CLOSE_BRACKET)
+        if where.in_data:
+            shown = shown.replace("|", PIPE)
+        if where.flat:
+            shown = shown.replace("\n", " ")
         self._out.append(shown.replace("&", AMPERSAND).replace("<", LESS))
+
+    def _image(self, attributes: Mapping[str, str], where: _Where, values: Mapping[str, str]) -> None:
+        """Its alternative text; that of a tracking pixel is hidden text. Size and colour of text do not hide it."""
+        alternative = " ".join(attributes.get("alt", "").split())
+        if not alternative or self._is_pixel(attributes, values) or where.look.invisible:
+            self._hidden_chars += chars_of_text(alternative)
+            return
+        position, seen = len(self._out), self._seen
+        self._out.append(IMAGE)
+        self._text(alternative, replace(where, in_link=True, preformatted=False), unseen=False)
+        self._out.append(IMAGE_END)
+        if self._seen == seen:
+            del self._out[position:]
+
+    def _is_pixel(self, attributes: Mapping[str, str], values: Mapping[str, str]) -> bool:
+        sizes = (pixels(values.get(key) or attributes.get(key, "").strip(), 600) for key in ("width", "height"))
+        return any(size is not None and size < _PIXEL for size in sizes)
 
     # --- elements -----------------------------------------------------------------------------------------------
 
     def _element(self, node: LexborNode, where: _Where) -> None:
         name = node.tag or ""
         attributes = {key: value or "" for key, value in node.attributes.items()}
-        style = rules.normal_style(attributes["style"]) if "style" in attributes else ""
         if name in rules.NEVER_SHOWN or name in rules.RAW_TEXT:
+            self._hidden_chars += chars_of_text(node.text() or "")
             return
-        if rules.removes_subtree(attributes, style) or self._hidden_by_sheet(name, attributes, style):
-            self._hidden = self._hidden or bool((node.text() or "").strip())
+        element = None
+        tag = attributes.get("was") or name.removeprefix("x-")
+        if not self._styles.is_empty:
+            element = Element(node, tag, attributes, where.outer)
+        values = self._styles.values(attributes.get("style", ""), element)
+        if self._styles.exhausted:  # by this element, so not all is known of it
+            self._limited = True
+            return
+        if removes_subtree(attributes, values):
+            self._hidden_chars += chars_of_text(node.text() or "")
             return
         # The scan bounds what is open; a parser adds at most tbody and tr to each table.
         if where.depth > 3 * HTML_OPEN_ELEMENTS_MAX:
             self._limited = True
             return
-        where = replace(where, depth=where.depth + 1, unseen=rules.invisible(style, where.unseen))
-        if name == "br":
-            self._out.append(" " if where.in_link else "\n" if where.preformatted else "<br>")
+        look = look_inside(where.look, tag, attributes, values)
+        where = replace(where, depth=where.depth + 1, look=look, outer=element)
+        if name == "img":
+            self._image(attributes, where, values)
+        elif name == "br":
+            self._out.append(" " if where.flat else "\n" if where.preformatted else "<br>")
         elif name == "hr":
-            self._out.append(" " if where.in_link else "<hr>")
-        elif name == "img":
-            self._text(attributes.get("alt", ""), where)
+            self._out.append(" " if where.flat else "<hr>")
         elif name == "x-a":
             self._link(node, where, attributes.get("href", ""))
+        elif where.in_data and name not in _INLINE:
+            self._in_data(node, where, name, attributes)
         elif where.in_link:
             self._children(node, where, " " if name in rules.BLOCKS else "", "")
         else:
             self._container(node, where, name, attributes)
 
-    def _hidden_by_sheet(self, name: str, attributes: dict[str, str], style: str) -> bool:
-        """A style attribute that says how an element is displayed wins over the sheet (CSS Cascade, 6.1)."""
-        return self._styles.hides(name, attributes) and "display:" not in style
-
-    def _container(self, node: LexborNode, where: _Where, name: str, attributes: dict[str, str]) -> None:
+    def _container(self, node: LexborNode, where: _Where, name: str, attributes: Mapping[str, str]) -> None:
         if name in _INLINE:
-            # Emphasis around nothing would leave stray asterisks.
-            blank = not (node.text() or "").strip()
-            tag = "" if blank or where.preformatted else _INLINE[name]
-            self._children(node, where, f"<{tag}>" if tag else "", f"</{tag}>" if tag else "")
+            self._emphasis(node, where, _INLINE[name])
         elif name in _NESTED:
             self._nested(node, where, name, attributes)
         elif name == "li" and where.in_list:
             self._children(node, where, "<li>", "</li>")
+        elif name == "table" and DATA in attributes and not where.preformatted:
+            self._head_rows += 1
+            self._children(node, replace(where, in_data=True), "<p>", "</p>")
         # Mail uses tables for layout: a Markdown table of them would be unreadable, a separator is not.
         elif name in ("td", "th"):
             self._children(node, where, "", CELL)
@@ -178,7 +243,15 @@ class _Writer:
         else:
             self._children(node, where, "", "")
 
-    def _nested(self, node: LexborNode, where: _Where, name: str, attributes: dict[str, str]) -> None:
+    def _emphasis(self, node: LexborNode, where: _Where, tag: str) -> None:
+        """Emphasis around nothing would leave stray asterisks, so it is taken back then."""
+        if where.preformatted:
+            self._children(node, where, "", "")
+            return
+        self._pending.append(_End(len(self._out), self._seen, f"</{tag}>"))
+        self._children(node, where, f"<{tag}>", "")
+
+    def _nested(self, node: LexborNode, where: _Where, name: str, attributes: Mapping[str, str]) -> None:
         if where.nesting >= _NESTING_SHOWN or where.preformatted:
             self._children(node, where, "<div>", "</div>")
             return
@@ -186,6 +259,21 @@ class _Writer:
         number = f' start="{start}"' if name == "ol" and start.isascii() and start.isdigit() and len(start) < 7 else ""
         inside = replace(where, nesting=where.nesting + 1, in_list=name != "blockquote")
         self._children(node, inside, f"<{name}{number}>", f"</{name}>")
+
+    def _in_data(self, node: LexborNode, where: _Where, name: str, attributes: Mapping[str, str]) -> None:
+        """A part of a table of data: rows are lines of their own, and all in a cell is one line."""
+        if name == "tr":
+            self._pending.append(_End(len(self._out), self._seen, "<br>", is_head=self._head_rows > 0))
+            self._head_rows = 0
+            self._children(node, where, ROW, "")
+        elif name in ("td", "th"):
+            span = attributes.get("colspan", "1")
+            cells = min(int(span), _SPAN_MAX) if span.isascii() and span.isdigit() and len(span) < 4 else 1
+            self._children(node, where, "", CELL * max(cells, 1))
+        elif name == "caption":
+            self._children(node, where, "", "<br>")
+        else:
+            self._children(node, where, " " if name in rules.BLOCKS else "", "")
 
     def _children(self, node: LexborNode, where: _Where, opening: str, closing: str) -> None:
         self._out.append(opening)
@@ -196,38 +284,47 @@ class _Writer:
             self._pending.append((child, where))
             child = child.prev
 
+    def _end(self, end: _End) -> None:
+        if end.is_head:
+            cells = "".join(self._out[end.position :]).count(CELL)
+            self._out.append(f"<br>{ROW}{RULE * cells}")
+        elif end.target is not None:
+            self._end_link(end, end.target)
+            return
+        elif self._seen == end.seen and end.closing != "<br>":
+            self._out[end.position] = ""
+            return
+        self._out.append(end.closing)
+
     # --- links --------------------------------------------------------------------------------------------------
 
     def _link(self, node: LexborNode, where: _Where, href: str) -> None:
-        target = "" if where.in_link else safe_target(href)
-        if not target:
+        target = None if where.in_link else parse_target(href)
+        if target is None:
             self._children(node, where, "", "")
             return
         self._sanitized = self._sanitized or not is_safe(href)
-        self._pending.append(_LinkEnd(len(self._out), self._seen))
-        self._children(node, replace(where, in_link=True), f'<a href="{target}">', "</a>")
+        self._pending.append(_End(len(self._out), self._seen, "</a>", target))
+        self._children(node, replace(where, in_link=True), "<a>", "")
 
-    def _end_link(self, link: _LinkEnd) -> None:
-        if self._seen == link.seen:
-            del self._out[link.position :]
+    def _end_link(self, end: _End, target: Target) -> None:
+        if self._seen == end.seen:
+            del self._out[end.position :]
             self._out.append(" ")
+            return
+        self._room -= len(target.short)
+        if self._room < 0:
+            self._limited = True
+            self._out[end.position] = ""
+            return
+        text = _TAG.sub("", "".join(self._out[end.position :])).replace(AMPERSAND, "&")
+        self._differs = self._differs or text_differs(text, target)
+        self._links.append((end.position, target))
+        self._out.append("</a>")
 
-
-def safe_target(href: str) -> str:
-    """The link's true target when it leads somewhere a reader could go, with nothing that would break the Markdown
-    around it; else an empty string. Nothing that runs, and nothing within the message, is a target."""
-    text = "".join(clean(href).text.split())
-    # A value of the full length was cut, so it is not the true target.
-    if not text or len(text) >= rules.ATTRIBUTE_CHARS_MAX:
-        return ""
-    try:
-        scheme = urlsplit(text).scheme
-    except ValueError:
-        return ""
-    if scheme not in _SCHEMES:
-        return ""
-    return _URL_UNSAFE.sub(_percent, text).replace("&", AMPERSAND)
-
-
-def _percent(match: re.Match[str]) -> str:
-    return "".join(f"%{octet:02X}" for octet in match[0].encode())
+    def _write_targets(self) -> None:
+        """Whole when they are few, so that a code in one is not lost; else what can be read of each."""
+        whole = sum(len(target.whole) for _, target in self._links) <= WHOLE_CHARS_TOGETHER
+        for position, target in self._links:
+            shown = (target.whole if whole else target.short).replace("&", AMPERSAND)
+            self._out[position] = f'<a href="{shown}">'

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mailgate.mime.sender import SenderFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,7 @@ class Truncation(StrEnum):
 
     NONE = "none"
     MAX_CHARS = "max_chars"
+    SHARED_BUDGET = "shared_budget"
     RESULT_LIMIT = "result_limit"
     TEXT_LIMIT = "text_limit"
     SOURCE_LIMIT = "source_limit"
@@ -86,6 +91,8 @@ class MessageHeaders:
     references: tuple[str, ...] = ()
     list_id: str | None = None
     list_unsubscribe: str | None = None
+    list_unsubscribe_post: str | None = None
+    list_post: str | None = None
     sanitized: bool = False
     warnings: tuple[ReadWarning, ...] = ()
 
@@ -134,6 +141,8 @@ class ParsedMessage:
     text: MessageText
     attachments: tuple[AttachmentInfo, ...] = ()
     warnings: tuple[ReadWarning, ...] = field(default_factory=tuple)
+    sender: SenderFacts | None = None
+    """None only where the header was not read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ _PIECES_MAX: Final = 100
 
 # A quoted value may lack its end, an unquoted one may hold blanks: `filename=my report.pdf` is common.
 _PARAMETER: Final = re.compile(r';\s*+([^\s=;"]++)\s*+=\s*+("(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[^;]*+)', re.DOTALL)
+# `text/plain charset=utf-8`: the semicolon between them was forgotten.
+_NO_SEMICOLON: Final = re.compile(r'\s*([^\s=;"(]+)\s+(?=[^\s=;"(/]+\s*=)')
 _QUOTED_PAIR: Final = re.compile(r'\\(["\\])')
 _SECTION: Final = re.compile(r"([^*]+)(?:\*([0-9]{1,3}))?(\*)?")
 _EXTENDED: Final = re.compile(r"([^']{0,40})'[^']{0,40}'(.*)", re.DOTALL)
@@ -40,7 +42,8 @@ class _Forms:
 
     def decoded(self) -> str:
         """Numbered pieces, else the extended form, else the plain one; that is the order of how much each says."""
-        if 0 in self.pieces:
+        others = self.extended is not None or self.plain is not None
+        if 0 in self.pieces or (self.pieces and not others):
             return _joined(self.pieces)
         if self.extended is not None:
             return _joined({0: (self.extended, True)})
@@ -49,7 +52,7 @@ class _Forms:
 
 def parse_parameters(text: str) -> ParameterizedValue:
     """The value and its parameters; of a parameter given twice in one form, the first counts."""
-    head, semicolon, rest = text[:_VALUE_CHARS_MAX].partition(";")
+    head, semicolon, rest = _with_semicolon(text[:_VALUE_CHARS_MAX]).partition(";")
     forms: dict[str, _Forms] = {}
     for match in _PARAMETER.finditer(semicolon + rest):
         if len(forms) >= _PARAMETERS_MAX:
@@ -58,6 +61,11 @@ def parse_parameters(text: str) -> ParameterizedValue:
     # Comments may stand between tokens (RFC 2045, 5.1).
     value = "".join(head.partition("(")[0].split()).lower()
     return ParameterizedValue(value, {name: form.decoded() for name, form in forms.items()})
+
+
+def _with_semicolon(text: str) -> str:
+    match = _NO_SEMICOLON.match(text)
+    return f"{match[1]};{text[match.end() :]}" if match else text
 
 
 def _unquoted(text: str) -> str:
@@ -86,13 +94,16 @@ def _joined(pieces: Mapping[int, tuple[str, bool]]) -> str:
     """Octets of the pieces joined, then decoded once; only pieces with a star are percent-encoded (RFC 2231, 4.1)."""
     octets: list[bytes] = []
     charset = ""
-    # RFC 2231, 3: numbered from 0 without gaps; what follows a gap belongs to nothing.
-    for number in range(len(pieces)):
+    # RFC 2231, 3: numbered from 0 without gaps; some count from 1. What follows a gap belongs to nothing.
+    first = min(pieces)
+    for number in range(first, first + len(pieces)):
         if number not in pieces:
             break
         text, starred = pieces[number]
-        extended = _EXTENDED.fullmatch(text) if number == 0 and starred else None
+        extended = _EXTENDED.fullmatch(text) if number == first and starred else None
         if extended:
             charset, text = extended[1], extended[2]
         octets.append(unquote_to_bytes(text) if starred else text.encode("utf-8", "replace"))
-    return decode(b"".join(octets), charset or "utf-8").text
+    joined = decode(b"".join(octets), charset or "utf-8").text
+    # Encoded words have no place here (RFC 2231, 1) and are cut into pieces all the same.
+    return joined if any(starred for _, starred in pieces.values()) else decode_words(joined).text

@@ -6,7 +6,7 @@ between parts and blocks. When it is, what was found until then is returned, wit
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from mailgate.limits import SOURCE_BYTES_MAX
@@ -14,6 +14,7 @@ from mailgate.mime.attachments import extract, list_attachments
 from mailgate.mime.fields import HeaderFields, header_extent, parse_fields
 from mailgate.mime.headers import HeaderReader
 from mailgate.mime.model import Attachment, MessageHeaders, MessageText, ParsedMessage, RawMessage
+from mailgate.mime.sender import SenderFacts, sender_facts
 from mailgate.mime.structure import Deadline, MessagePart, parse_structure
 from mailgate.mime.text import Body, TextReader, find_body
 from mailgate.mime.warnings import WarningCode, WarningLog
@@ -21,8 +22,13 @@ from mailgate.mime.warnings import WarningCode, WarningLog
 _NO_TEXT: Final = MessageText("")
 
 
-def parse_message(raw: RawMessage, *, deadline: Deadline | None = None) -> ParsedMessage:
-    """All of a message. Octets beyond `limits.SOURCE_BYTES_MAX` are not looked at."""
+def parse_message(
+    raw: RawMessage, *, deadline: Deadline | None = None, trusted_authserv_id: str | None = None
+) -> ParsedMessage:
+    """All of a message. Octets beyond `limits.SOURCE_BYTES_MAX` are not looked at.
+
+    `trusted_authserv_id`: whose Authentication-Results are believed; None believes nobody.
+    """
     log = WarningLog()
     source, truncated = _bounded(raw)
     log.add(WarningCode.SOURCE_TRUNCATED, when=truncated)
@@ -32,7 +38,7 @@ def parse_message(raw: RawMessage, *, deadline: Deadline | None = None) -> Parse
     body = find_body(root)
     text = _text(source, body, log, deadline)
     attachments = list_attachments(source, root, body, log, deadline)
-    return ParsedMessage(headers, text, attachments, log.warnings())
+    return ParsedMessage(headers, text, attachments, log.warnings(), _sender(fields, log, trusted_authserv_id))
 
 
 def parse_headers(block: bytes) -> MessageHeaders:
@@ -42,17 +48,39 @@ def parse_headers(block: bytes) -> MessageHeaders:
     return replace(_headers(fields, log), warnings=log.warnings())
 
 
+def parse_head(block: bytes, *, truncated: bool = False, trusted_authserv_id: str | None = None) -> ParsedMessage:
+    """What the header block alone says of a message: no text, no attachments. `truncated`: there is more of it."""
+    log = WarningLog()
+    fields, _ = _fields(block)
+    log.add(WarningCode.HEADER_LIMIT, when=truncated)
+    headers = _headers(fields, log)
+    sender = _sender(fields, log, trusted_authserv_id)
+    return ParsedMessage(headers, _NO_TEXT, (), log.warnings(), sender)
+
+
 def extract_attachment(raw: RawMessage, index: int) -> Attachment:
     """The attachment that `parse_message` lists under this one-based index.
 
     Raises `AttachmentNotFound`, and `AttachmentTooLarge` for one that is larger than `limits.ATTACHMENT_BYTES_MAX` or
     does not lie whole within the source.
     """
+    message = opened(raw, WarningLog())
+    return extract(message.source, message.root, find_body(message.root), index)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedMessage:
+    """A message taken apart: its octets, and its parts as offsets into them."""
+
+    source: bytes
+    root: MessagePart
+
+
+def opened(raw: RawMessage, log: WarningLog) -> OpenedMessage:
+    """The structure alone."""
     source, truncated = _bounded(raw)
-    log = WarningLog()
     fields, body_start = _fields(source)
-    root: MessagePart = parse_structure(source, fields, body_start, truncated=truncated, log=log)
-    return extract(source, root, find_body(root), index)
+    return OpenedMessage(source, parse_structure(source, fields, body_start, truncated=truncated, log=log))
 
 
 def _bounded(raw: RawMessage) -> tuple[bytes, bool]:
@@ -70,6 +98,14 @@ def _headers(fields: HeaderFields, log: WarningLog) -> MessageHeaders:
     except Exception:
         log.add(WarningCode.PART_UNREADABLE)
         return MessageHeaders()
+
+
+def _sender(fields: HeaderFields, log: WarningLog, trusted_authserv_id: str | None) -> SenderFacts:
+    try:
+        return sender_facts(fields, trusted_authserv_id=trusted_authserv_id)
+    except Exception:
+        log.add(WarningCode.PART_UNREADABLE)
+        return SenderFacts(None, (), None)
 
 
 def _text(source: bytes, body: Body, log: WarningLog, deadline: Deadline | None) -> MessageText:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mailgate.limits import HEADER_BYTES_MAX, MIME_DEPTH_MAX, MIME_PARTS_MAX
 from mailgate.mime.content import Content, content_of
-from mailgate.mime.fields import HeaderExtent, HeaderFields, header_extent, parse_fields
+from mailgate.mime.fields import HeaderExtent, HeaderFields, header_extent, parse_fields, up_to_blank
 from mailgate.mime.warnings import WarningCode, WarningLog
 
 Deadline = Callable[[], bool]
@@ -128,9 +128,8 @@ class _Walk:
     def _extent(self, start: int) -> HeaderExtent:
         """The part's header, which ends at the next delimiter if that comes before a blank line."""
         bound = min(len(self._source), start + HEADER_BYTES_MAX)
-        extent = header_extent(self._source, start, bound)
-        match = self._delimiter.search(self._source, start, extent.body)
-        return HeaderExtent(match.start(), match.start()) if match else extent
+        match = self._delimiter.search(self._source, start, up_to_blank(self._source, start, bound).body)
+        return header_extent(self._source, start, match.start() if match else bound)
 
     def _begin(self, content: Content, body: int) -> None:
         self._nodes += 1
@@ -186,4 +185,4 @@ def _delimiter_of(multiparts: Sequence[_Open]) -> re.Pattern[bytes]:
 
 
 def _as_text(content: Content) -> Content:
-    return Content("text/plain", content.charset, None, content.encoding, content.disposition, content.filename)
+    return replace(content, content_type="text/plain", boundary=None, content_id=None)

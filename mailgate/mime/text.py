@@ -1,7 +1,8 @@
 """Which parts are the message's text, and that text.
 
-Of alternatives the plain one is preferred, unless it is only a stub for a richer HTML form. The text parts of the
-chosen branch are joined in their order, around the attachments between them. An attached message is never entered.
+Of alternatives the plain one is preferred, unless it is only a stub for a richer HTML form. Both are read, so that it
+can be said where they disagree. The text parts of the chosen branch are joined in their order, around the attachments
+between them. An attached message is never entered.
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from mailgate.limits import HTML_BYTES_MAX, HTML_TOKENS_MAX, TEXT_BYTES_MAX
-from mailgate.mime.charsets import CharsetProblem, decode
+from mailgate.mime.alternatives import differ, is_stub
+from mailgate.mime.charsets import MARK, CharsetProblem, decode
 from mailgate.mime.clean import clean, cut_bytes
+from mailgate.mime.flowed import unflow
 from mailgate.mime.html_text import html_to_text
 from mailgate.mime.model import MessageText, TextFormat, TextSource, Truncation
+from mailgate.mime.protection import note_text
 from mailgate.mime.structure import Deadline, MessagePart
 from mailgate.mime.transfer import decode_up_to
+from mailgate.mime.uuencode import cut_uuencoded
 from mailgate.mime.warnings import WarningCode, WarningLog
 
 _PLAIN_TYPES: Final = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
@@ -26,8 +31,11 @@ _PLAIN_BYTES_MAX: Final = 4 * TEXT_BYTES_MAX
 
 _META: Final = re.compile(rb"<meta[^>]{1,200}?charset=[\"']?([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
 _META_BYTES_MAX: Final = 2048
-_STUB_CHARS: Final = 600
-_STUB_FACTOR: Final = 3
+_PROBLEMS: Final = {
+    CharsetProblem.UNKNOWN: WarningCode.CHARSET_UNKNOWN,
+    CharsetProblem.DAMAGED: WarningCode.CHARSET_DAMAGED,
+    CharsetProblem.GUESSED: WarningCode.CHARSET_GUESSED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +48,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The segments in order, and the leaves (by offset) that are text in any form, chosen or not."""
+    """The segments in order, and the leaves (by offset) that are text in either form, chosen or not."""
 
     segments: tuple[Segment, ...] = ()
     text_leaves: frozenset[int] = frozenset()
@@ -48,33 +56,38 @@ class Body:
 
 def find_body(root: MessagePart) -> Body:
     """Which leaves are text. Depends on the structure alone, so attachments keep their index however text is read."""
-    leaves: set[int] = set()
-    segments = tuple(_segments(root, leaves, is_root=True))
-    return Body(segments, frozenset(leaves))
+    segments = tuple(_segments(root, is_root=True))
+    # A form that another one of its kind supersedes is no text of this message: it is listed as an attachment.
+    return Body(segments, frozenset(part.start for one in segments for part in (*one.plain, *one.html)))
 
 
-def _segments(part: MessagePart, leaves: set[int], *, is_root: bool = False, named: bool = False) -> list[Segment]:
+def _segments(part: MessagePart, *, is_root: bool = False, named: bool = False) -> list[Segment]:
     """Recursion is bounded by `limits.MIME_DEPTH_MAX`."""
     if not part.children:
         segment = _leaf_segment(part, named or is_root)
-        if segment is None:
-            return []
-        leaves.add(part.start)
-        return [segment]
+        return [] if segment is None else [segment]
     kind = part.content.content_type
     if kind == "multipart/alternative":
-        return _alternatives([_segments(child, leaves, named=True) for child in part.children])
+        return _alternatives([_segments(child, named=True) for child in part.children])
     children = part.children
     if kind == "multipart/related":
-        # The root of a compound object is its first part (RFC 2387, 3.2); the others are what it refers to.
-        first = _segments(children[0], leaves, named=True)
-        if first:
-            return first
-        children = children[1:]
+        chief, children = _root_first(part)
+        found = _segments(chief, named=True)
+        if found:
+            return found
     # RFC 1847, 2.1: first what is signed, then the signature.
     if kind == "multipart/signed":
         children = children[:1]
-    return [segment for child in children for segment in _segments(child, leaves)]
+    return [segment for child in children for segment in _segments(child)]
+
+
+def _root_first(part: MessagePart) -> tuple[MessagePart, tuple[MessagePart, ...]]:
+    """The root of a compound object, which the others belong to, and these: the one that `start` names, or the first
+    (RFC 2387, 3.2)."""
+    start = (part.content.start or "").strip("<>")
+    named = [child for child in part.children if start and (child.content.content_id or "").strip("<>") == start]
+    root = named[0] if named else part.children[0]
+    return root, tuple(child for child in part.children if child is not root)
 
 
 def _leaf_segment(part: MessagePart, named: bool) -> Segment | None:
@@ -184,19 +197,25 @@ class TextReader:
         if not segment.plain:
             return TextSource.HTML, self._html(segment.html)
         plain = self._plain(segment.plain)
-        # Only a short plain form can be a stub, so only then is the HTML read at all.
-        if segment.html and len(plain.text) <= _STUB_CHARS:
-            html = self._html(segment.html)
-            if is_stub(plain.text, html.text):
-                return TextSource.HTML, html
-        return TextSource.PLAIN, plain
+        if not segment.html:
+            return TextSource.PLAIN, plain
+        html = self._html(segment.html)
+        chosen = (TextSource.HTML, html) if is_stub(plain.text, html.text) else (TextSource.PLAIN, plain)
+        # Where only part of either could be read, nothing can be said about the rest.
+        if plain.truncation is html.truncation is Truncation.NONE:
+            chosen[1].log.add(WarningCode.ALTERNATIVES_DIFFER, when=differ(plain.text, html.text))
+        return chosen
 
     def _plain(self, parts: Sequence[MessagePart]) -> _Reading:
         reading = _Reading()
         for part, text, cut in self._decoded(parts, _PLAIN_BYTES_MAX, reading.log):
             safe = clean(text, multiline=True)
             reading.sanitized |= safe.changed
-            reading.pieces.append(safe.text.strip("\n").rstrip())
+            flowed = part.content.flowed
+            shown = cut_uuencoded(unflow(safe.text, delete_space=part.content.delete_space) if flowed else safe.text)
+            reading.log.add(WarningCode.UUENCODED_FILE, when=shown.files > 0)
+            note_text(shown.text, reading.log)
+            reading.pieces.append(shown.text.strip("\n").rstrip())
             self._note_cut(reading, part, cut)
         return reading
 
@@ -219,7 +238,8 @@ class TextReader:
         self._html_tokens -= result.tokens
         log = reading.log
         log.add(WarningCode.HTML_LIMIT, when=result.limited)
-        log.add(WarningCode.HIDDEN_TEXT_REMOVED, when=result.hidden)
+        log.add(WarningCode.HIDDEN_TEXT_REMOVED, when=result.hidden, count=result.hidden_chars)
+        log.add(WarningCode.LINK_TEXT_DIFFERS, when=result.differs)
         log.add(WarningCode.HTML_UNREADABLE, when=result.failed)
         reading.sanitized |= result.sanitized
         reading.pieces.append(result.text)
@@ -238,9 +258,10 @@ class TextReader:
             log.add(WarningCode.TRANSFER_DAMAGED, when=result.state.damaged and part.complete)
             label = part.content.charset or _charset_in_html(part, result.data)
             decoded = decode(result.data, label, whole=part.complete and not result.cut)
-            log.add(WarningCode.CHARSET_UNKNOWN, when=decoded.problem is CharsetProblem.UNKNOWN)
-            log.add(WarningCode.CHARSET_DAMAGED, when=decoded.problem is CharsetProblem.DAMAGED)
-            yield part, decoded.text, result.cut
+            if decoded.problem:
+                log.add(_PROBLEMS[decoded.problem])
+            # At the beginning of a part it marks UTF-8 (RFC 3629, 6).
+            yield part, decoded.text.removeprefix(MARK), result.cut
 
     def _note_cut(self, reading: _Reading, part: MessagePart, cut: bool) -> None:
         if cut:
@@ -258,19 +279,3 @@ def _charset_in_html(part: MessagePart, data: bytes) -> str | None:
     """What the document says of itself (HTML Standard, 13.2.3.2), for want of a charset on its part."""
     found = _META.search(data[:_META_BYTES_MAX]) if part.content.content_type == "text/html" else None
     return found[1].decode("ascii") if found else None
-
-
-def is_stub(plain: str, html: str) -> bool:
-    """Whether a plain form says so little beside the HTML form that it only stands in for it.
-
-    Empty; or at most 600 characters, and without its links less than a third of what the HTML says.
-    """
-    said = len(_words(plain))
-    rich = len(_words(html))
-    if said == 0:
-        return rich > 0
-    return len(plain) <= _STUB_CHARS and rich > _STUB_FACTOR * said and rich > said + 100
-
-
-def _words(text: str) -> str:
-    return " ".join(word for word in text.split() if "://" not in word)

@@ -12,15 +12,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from mailgate.mime.uuencode import UuDecoder
+
 BLOCK: Final = 64 * 1024
 
 _ALPHABET: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 _NOISE: Final = bytes(octet for octet in range(256) if octet not in _ALPHABET)
+_LINE_ENDS: Final = b"\r\n"
 _SPACES: Final = b" \t\r\n"
 _PADDING: Final = re.compile(rb"=+")
 _TRAILING: Final = re.compile(rb"(?<![ \t])[ \t]+(?=\r?\n|\Z)")
 _PADDED_SEGMENTS_MAX: Final = 1000
-_FOOTER_PROBE: Final = 64
+_DATA_LINE: Final = re.compile(rb"^(?:[A-Za-z0-9+/]{20,}|[A-Za-z0-9+/]{2,20}=)={0,2}[ \t]*+\r?$", re.MULTILINE)
+_NOISY_DIGITS_MIN: Final = 56
+"""Digits of a line of data in which something else strayed: senders break base64 at 60 to 76."""
 
 _ALIASES: Final = {
     "": "identity",
@@ -36,6 +41,12 @@ _ALIASES: Final = {
     "base64": "base64",
     "base-64": "base64",
     "b64": "base64",
+    "uuencode": "uuencode",
+    "uuencoded": "uuencode",
+    "x-uuencode": "uuencode",
+    "x-uuencoded": "uuencode",
+    "x-uue": "uuencode",
+    "uue": "uuencode",
 }
 
 
@@ -63,7 +74,9 @@ def decoded_blocks(source: bytes, start: int, end: int, encoding: str, state: Tr
     if name == "base64":
         return _base64_blocks(source, start, end, state)
     if name == "quoted-printable":
-        return _quoted_printable_blocks(source, start, end)
+        return _quoted_printable_blocks(source, start, end, state)
+    if name == "uuencode":
+        return _uuencode_blocks(source, start, end, state)
     return (source[at : min(at + BLOCK, end)] for at in range(start, end, BLOCK))
 
 
@@ -90,33 +103,55 @@ def decoded_size(source: bytes, start: int, end: int, encoding: str) -> tuple[in
 
 
 def _base64_blocks(source: bytes, start: int, end: int, state: TransferState) -> Iterator[bytes]:
-    """Noise is skipped (RFC 2045, 6.8). Several padded pieces after one another are all decoded, as some senders
-    encode line by line; a plain footer that a mailing list added after the padding is left out."""
+    """Noise is skipped (RFC 2045, 6.8), and so are lines of other text, before, within and after the data. Several
+    padded pieces after one another are all decoded, as some senders encode line by line."""
     carry = b""
     segments = 0
-    for at in range(start, end, BLOCK):
-        block = source[at : min(at + BLOCK, end)]
+    has_data_lines = any(_DATA_LINE.search(source, *block) for block in _line_blocks(source, start, end))
+    for begin, stop in _line_blocks(source, start, end):
+        block = source[begin:stop]
+        if block.translate(None, _ALPHABET + _LINE_ENDS):
+            block = _without_prose(block, has_data_lines or segments > 0, state)
         digits = carry + block.translate(None, _NOISE)
-        state.damaged = state.damaged or bool(block.translate(None, _ALPHABET + _SPACES))
         # A body of nothing but padding would cost a step per digit; beyond this it is noise.
         if segments > _PADDED_SEGMENTS_MAX:
             digits = digits.replace(b"=", b"")
-        if b"=" not in digits:
-            # Four digits are three octets (RFC 2045, 6.8); what is left over waits for the next block.
-            whole = len(digits) // 4 * 4
-            carry = digits[whole:]
-            yield binascii.a2b_base64(digits[:whole])
-            continue
-        *padded, carry = _PADDING.split(digits)
+        *padded, rest = _PADDING.split(digits)
         segments += len(padded)
-        stop = min(at + BLOCK, end)
-        first_only = _footer_follows(source, source.find(b"=", at, stop), end)
-        yield b"".join(_last_quantum(piece, state) for piece in padded[: 1 if first_only else None])
-        if first_only or _footer_follows(source, source.rfind(b"=", at, stop), end):
-            state.damaged = True
-            return
-    if carry:
+        # Four digits are three octets (RFC 2045, 6.8); what is left over waits for the next block.
+        whole = 0 if padded and len(rest) < _NOISY_DIGITS_MIN else len(rest) // 4 * 4
+        carry = rest[whole:]
+        yield b"".join(_last_quantum(piece, state) for piece in padded) + binascii.a2b_base64(rest[:whole])
+    # After padding, a few digits that make no whole octets are a word of some footer.
+    if segments and len(carry) % 4 and len(carry) < _NOISY_DIGITS_MIN:
+        state.damaged = True
+    elif carry:
         yield _last_quantum(carry, state, padded=False)
+
+
+def _line_blocks(source: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Stretches of about `BLOCK` octets that end with a line, where lines are no longer than that."""
+    at = start
+    while at < end:
+        stop = min(at + BLOCK, end)
+        if stop < end:
+            stop = source.rfind(b"\n", at, stop) + 1 or stop
+        yield at, stop
+        at = stop
+
+
+def _without_prose(block: bytes, has_data: bool, state: TransferState) -> bytes:
+    """The lines of the block that are data. Where no line is certainly data, every digit counts as such."""
+    kept = []
+    for line in block.split(b"\n"):
+        foreign = line.translate(None, _ALPHABET + _SPACES)
+        state.damaged = state.damaged or bool(foreign)
+        if has_data and _is_prose(line, bool(foreign), len(line) - len(foreign)):
+            state.damaged = True
+            continue
+        kept.append(line)
+        has_data = has_data or line.rstrip(_SPACES).endswith(b"=")
+    return b"\n".join(kept)
 
 
 def _last_quantum(piece: bytes, state: TransferState, *, padded: bool = True) -> bytes:
@@ -129,19 +164,61 @@ def _last_quantum(piece: bytes, state: TransferState, *, padded: bool = True) ->
     return binascii.a2b_base64(piece + b"=" * (-len(piece) % 4))
 
 
-def _footer_follows(source: bytes, padding: int, end: int) -> bool:
-    probe = source[padding + 1 : min(padding + 1 + _FOOTER_PROBE, end)]
-    return bool(probe.translate(None, _ALPHABET + _SPACES))
+def _is_prose(line: bytes, foreign: bool, digits: int) -> bool:
+    """Words with blanks between them, or few digits among other characters: no data, even damaged."""
+    gaps = len(line.split()) - 1
+    if gaps > 2 or (foreign and b"://" in line):
+        return True
+    return digits < _NOISY_DIGITS_MIN and (foreign or (gaps > 0 and b"=" not in line))
 
 
 # --- quoted-printable ------------------------------------------------------------------------------------------
 
+_ESCAPE: Final = re.compile(rb"=(?:([0-9A-Fa-f]{2})|[ \t]*+(?:\r\n|\n|\r))")
+_DAMAGE: Final = re.compile(rb"=(?![0-9A-Fa-f]{2}|[ \t]*+\r?\n)")
 
-def _quoted_printable_blocks(source: bytes, start: int, end: int) -> Iterator[bytes]:
-    """Cut only at line ends, so no escape is torn. A malformed escape stays as written (RFC 2045, 6.7 note 2)."""
+
+def _quoted_printable_blocks(source: bytes, start: int, end: int, state: TransferState) -> Iterator[bytes]:
+    """Cut at line ends, or within a line that has none for long, but never within an escape."""
     at = start
     while at < end:
-        stop = end if end - at <= BLOCK else source.find(b"\n", at + BLOCK, end) + 1 or end
+        stop = _quoted_printable_cut(source, at, end)
+        block = source[at:stop]
         # Blanks before a line end were added on the way and are no content (RFC 2045, 6.7 rule 3).
-        yield binascii.a2b_qp(_TRAILING.sub(b"", source[at:stop]))
+        block = _TRAILING.sub(b"", block) if stop == end or block.endswith(b"\n") else block
+        # A soft break at the very end joins the text to nothing.
+        if stop == end and block.endswith(b"="):
+            block = block[:-1]
+        yield _unescaped(block, state)
         at = stop
+
+
+def _quoted_printable_cut(source: bytes, at: int, end: int) -> int:
+    if end - at <= BLOCK:
+        return end
+    stop = source.rfind(b"\n", at, at + BLOCK) + 1
+    if stop:
+        return stop
+    stop = at + BLOCK
+    # "=" and one digit before the cut would tear an escape.
+    return stop - 1 if source[stop - 1 : stop] == b"=" else stop - 2 * (source[stop - 2 : stop - 1] == b"=")
+
+
+def _unescaped(block: bytes, state: TransferState) -> bytes:
+    """A malformed escape stays as written (RFC 2045, 6.7 note 2), a lone CR ends a line too."""
+    if not _DAMAGE.search(block):
+        return binascii.a2b_qp(block)
+    text, escapes = _ESCAPE.subn(lambda match: bytes.fromhex(match[1].decode()) if match[1] else b"", block)
+    state.damaged = state.damaged or escapes < block.count(b"=")
+    return text
+
+
+# --- uuencode --------------------------------------------------------------------------------------------------
+
+
+def _uuencode_blocks(source: bytes, start: int, end: int, state: TransferState) -> Iterator[bytes]:
+    """The file between `begin` and `end` (POSIX uuencode)."""
+    decoder = UuDecoder()
+    for begin, stop in _line_blocks(source, start, end):
+        yield decoder.feed(source[begin:stop])
+    state.damaged = state.damaged or decoder.damaged or not decoder.done

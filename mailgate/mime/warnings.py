@@ -40,6 +40,12 @@ class WarningCode(StrEnum):
     TNEF_NOT_DECODED = "tnef_not_decoded"
     ENCRYPTED_NOT_DECODED = "encrypted_not_decoded"
     PART_UNREADABLE = "part_unreadable"
+    LINK_TEXT_DIFFERS = "link_text_differs"
+    CHARSET_GUESSED = "charset_guessed"
+    ALTERNATIVES_DIFFER = "alternatives_differ"
+    UUENCODED_FILE = "uuencoded_file"
+    SIGNED_NOT_OPENED = "signed_not_opened"
+    SIGNATURE_NOT_CHECKED = "signature_not_checked"
 
 
 SENTENCES: Final[Mapping[WarningCode, str]] = MappingProxyType(
@@ -68,13 +74,24 @@ SENTENCES: Final[Mapping[WarningCode, str]] = MappingProxyType(
         WarningCode.TNEF_NOT_DECODED: "An attachment is in Outlook's TNEF container, which is not opened.",
         WarningCode.ENCRYPTED_NOT_DECODED: "The message is encrypted, or wrapped in a signature that is not opened.",
         WarningCode.PART_UNREADABLE: "Some of the message could not be read and was left out.",
+        WarningCode.LINK_TEXT_DIFFERS: "The text of a link names another host than the one the link leads to.",
+        WarningCode.CHARSET_GUESSED: "A part names no charset, or a wrong one; it was guessed from the bytes.",
+        WarningCode.ALTERNATIVES_DIFFER: "The plain and HTML forms differ: in amounts, link hosts or most words.",
+        WarningCode.UUENCODED_FILE: "The text holds a uuencoded file; a line with its name stands in its place.",
+        WarningCode.SIGNED_NOT_OPENED: "Content is wrapped in an S/MIME signature, which is not opened.",
+        WarningCode.SIGNATURE_NOT_CHECKED: "The message carries a signature, which was not checked.",
     }
 )
 
+COUNTED: Final[Mapping[WarningCode, str]] = MappingProxyType(
+    {WarningCode.HIDDEN_TEXT_REMOVED: "{} characters of HTML text that a reader would not see were left out."}
+)
+"""The sentences that hold a number, where it is known: one that was counted here, never one from the message."""
 
-def read_warning(code: WarningCode) -> ReadWarning:
-    """The warning with its sentence."""
-    return ReadWarning(code.value, SENTENCES[code])
+
+def read_warning(code: WarningCode, count: int = 0) -> ReadWarning:
+    """The warning with its sentence; `count`: the number in it, zero where none is known."""
+    return ReadWarning(code.value, COUNTED[code].format(count) if count and code in COUNTED else SENTENCES[code])
 
 
 class WarningLog:
@@ -83,20 +100,21 @@ class WarningLog:
     __slots__ = ("_codes",)
 
     def __init__(self) -> None:
-        self._codes: dict[WarningCode, None] = {}
+        self._codes: dict[WarningCode, int] = {}
 
-    def add(self, code: WarningCode, *, when: bool = True) -> None:
-        """Note the code if `when` holds."""
+    def add(self, code: WarningCode, *, when: bool = True, count: int = 0) -> None:
+        """Note the code if `when` holds; counts of one code add up."""
         if when:
-            self._codes[code] = None
+            self._codes[code] = self._codes.get(code, 0) + count
 
     def extend(self, other: WarningLog) -> None:
         """Note all that another log holds."""
-        self._codes.update(other._codes)
+        for code, count in other._codes.items():
+            self.add(code, count=count)
 
     def __contains__(self, code: object) -> bool:
         return code in self._codes
 
     def warnings(self) -> tuple[ReadWarning, ...]:
         """All that was noted."""
-        return tuple(read_warning(code) for code in self._codes)
+        return tuple(read_warning(code, count) for code, count in self._codes.items())

@@ -30,6 +30,7 @@ _DOUBTS = frozenset(
         WarningCode.ADDRESS_LIMIT,
         WarningCode.CHARSET_UNKNOWN,
         WarningCode.CHARSET_DAMAGED,
+        WarningCode.CHARSET_GUESSED,
         WarningCode.PART_UNREADABLE,
     }
 )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mailgate.imap.capabilities import CapabilitySet
     from mailgate.imap.criteria import SearchCriteria
     from mailgate.imap.folders import Role
-    from mailgate.imap.rows import FolderList, SourceRow, SummaryPage
+    from mailgate.imap.rows import FolderList, HeadRow, PreviewRow, SourceRow, SummaryPage
 
 
 class ReadableFolder(Protocol):
@@ -52,6 +52,18 @@ class ReadableFolder(Protocol):
 
     async def fetch_source(self, uid: Uid, limit: int) -> SourceRow:
         """The first `limit` octets of one message. `MessageNotFound`."""
+
+    async def fetch_sources(self, uids: Sequence[Uid], each: int) -> tuple[SourceRow, ...]:
+        """Those messages that are smaller than `each` and came whole; the others are to be asked for alone."""
+
+    async def fetch_head(self, uid: Uid, limit: int) -> HeadRow:
+        """The header and structure of one message, without its text. `MessageNotFound`."""
+
+    async def fetch_heads(self, uids: Sequence[Uid], limit: int) -> tuple[HeadRow, ...]:
+        """The same of several, as far as they came readable; the others are to be asked for alone."""
+
+    async def fetch_previews(self, uids: Sequence[Uid]) -> tuple[PreviewRow, ...]:
+        """What previews are made of, from one command, as far as it came readable."""
 
 
 class Mailbox(Protocol):

@@ -20,8 +20,8 @@ _TERMS: Final = ("query", "from_", "to", "cc", "subject")
 class SearchRequest:
     """One call of `mail_search`. `folder` is the argument as given: a name or `role:NAME`.
 
-    `limit`: matches on the page, 1 to `SEARCH_LIMIT_MAX`. `cursor`: from the page before; all else but `limit` must
-    then be the same.
+    `limit`: matches on the page, 1 to `SEARCH_LIMIT_MAX`. `cursor`: from the page before; all else but `limit` and
+    `previews` must then be the same. `previews`: a short extract of each message's text.
     """
 
     folder: str = "INBOX"
@@ -29,6 +29,7 @@ class SearchRequest:
     order: SearchOrder = SearchOrder.NEWEST
     limit: int = SEARCH_LIMIT_DEFAULT
     cursor: str | None = None
+    previews: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.limit <= SEARCH_LIMIT_MAX:

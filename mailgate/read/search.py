@@ -15,6 +15,7 @@ from mailgate.limits import SCAN_UIDS_DEFAULT, SEARCH_BUDGET_DEFAULT, SEARCH_LIM
 from mailgate.mime.model import ReadWarning
 from mailgate.read.cursor import CursorCodec, SearchCursor, SearchOrder
 from mailgate.read.ports import Mailbox, ReadableFolder
+from mailgate.read.previews import with_previews
 from mailgate.read.request import SearchRequest
 from mailgate.read.scan import Pace, ScanRange
 from mailgate.read.summary import MessageSummary, SummaryMaker
@@ -71,13 +72,14 @@ async def search_messages(
         walk = _Walk(folder, request, span, pace, clock, deadline)
         await walk.run()
         uid_validity = folder.uid_validity
+        previews = await with_previews(folder, walk.messages) if request.previews else None
     return SearchPage(
         folder=name,
         uid_validity=uid_validity,
-        messages=tuple(walk.messages),
+        messages=tuple(walk.messages) if previews is None else previews.messages,
         scanned_uids=walk.scanned,
         next_cursor=await _next_cursor(walk, uid_validity, request, name, cursors),
-        warnings=(IGNORED_FILTER,) if walk.dropped else (),
+        warnings=(*((IGNORED_FILTER,) if walk.dropped else ()), *(previews.warnings if previews else ())),
     )
 
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from mailgate.imap.values import MessageRef, ModSeq
-from mailgate.limits import SOURCE_BYTES_MAX
+from mailgate.limits import HEADER_BYTES_MAX, SOURCE_BYTES_MAX
 from mailgate.mime.model import RawMessage, ReadWarning
 from mailgate.read.flags import shown_flags
-from mailgate.read.ports import Mailbox
+from mailgate.read.ports import Mailbox, ReadableFolder
+
+if TYPE_CHECKING:
+    from mailgate.imap.outline import PartOutline
+    from mailgate.imap.rows import HeadRow, SourceRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,20 @@ class FetchedMessage:
     warnings: tuple[ReadWarning, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class FetchedHead:
+    """A message's server facts, its header, and its parts in the server's words.
+
+    `message` has the facts and no octets. `truncated`: there is more of the header. `outline`: None where the server's
+    account makes no sense.
+    """
+
+    message: FetchedMessage
+    header: bytes
+    truncated: bool
+    outline: PartOutline | None
+
+
 async def fetch_message(mailbox: Mailbox, reference: MessageRef) -> FetchedMessage:
     """The message that `reference` names, without touching a flag.
 
@@ -33,16 +52,36 @@ async def fetch_message(mailbox: Mailbox, reference: MessageRef) -> FetchedMessa
     """
     name = await mailbox.resolve(reference.folder.text)
     async with mailbox.examine(name, uid_validity=reference.uid_validity) as folder:
-        row = await folder.fetch_source(reference.uid, SOURCE_BYTES_MAX)
-        reference = MessageRef(folder.name, folder.uid_validity, reference.uid)
-    flags = shown_flags(row.flags)
+        return fetched_message(folder, await folder.fetch_source(reference.uid, SOURCE_BYTES_MAX))
+
+
+async def fetch_head(mailbox: Mailbox, reference: MessageRef) -> FetchedHead:
+    """As `fetch_message`, without any of the text."""
+    name = await mailbox.resolve(reference.folder.text)
+    async with mailbox.examine(name, uid_validity=reference.uid_validity) as folder:
+        return fetched_head(folder, await folder.fetch_head(reference.uid, HEADER_BYTES_MAX))
+
+
+def fetched_message(folder: ReadableFolder, row: SourceRow) -> FetchedMessage:
+    """A row of this folder as a message."""
     truncated = row.truncated or len(row.source) > SOURCE_BYTES_MAX
+    return _message(folder, row, RawMessage(row.source[:SOURCE_BYTES_MAX], truncated))
+
+
+def fetched_head(folder: ReadableFolder, row: HeadRow) -> FetchedHead:
+    """A row of this folder as a message without its text."""
+    truncated = row.truncated or len(row.header) > HEADER_BYTES_MAX
+    return FetchedHead(_message(folder, row, RawMessage(b"")), row.header[:HEADER_BYTES_MAX], truncated, row.outline)
+
+
+def _message(folder: ReadableFolder, row: SourceRow | HeadRow, raw: RawMessage) -> FetchedMessage:
+    flags = shown_flags(row.flags)
     return FetchedMessage(
-        reference=reference,
+        reference=MessageRef(folder.name, folder.uid_validity, row.uid),
         flags=flags.flags,
         internal_date=row.internal_date,
         size=row.size,
         mod_seq=row.mod_seq,
-        raw=RawMessage(row.source[:SOURCE_BYTES_MAX], truncated),
+        raw=raw,
         warnings=flags.warnings,
     )

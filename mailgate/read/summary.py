@@ -29,7 +29,7 @@ UNREADABLE: Final = ReadWarning(
 class SummaryText:
     """What the message says of itself: untrusted, cleaned and bounded.
 
-    `date` is ISO 8601 with offset, or None beside `date_raw`.
+    `date` is ISO 8601 with offset, or None beside `date_raw`. `preview`: an extract of the text, where asked for.
     """
 
     subject: str | None
@@ -39,6 +39,7 @@ class SummaryText:
     date_raw: str | None
     message_id: str | None
     sanitized: bool = False
+    preview: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

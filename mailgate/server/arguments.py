@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 from mailgate.imap.values import UINT32_MAX, FolderName, MessageRef, Uid, UidValidity
 from mailgate.limits import (
     FOLDER_NAME_MAX,
+    READ_BATCH_MAX,
     READ_CHARS_DEFAULT,
     READ_CHARS_MAX,
     SEARCH_LIMIT_DEFAULT,
@@ -21,6 +22,7 @@ from mailgate.limits import (
     SEARCH_TERM_MAX,
 )
 
+_REFERENCE: Final = ("folder", "uid_validity", "uid")
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -107,6 +109,7 @@ class SearchArguments(Arguments):
     order: Literal["newest", "oldest"] = "newest"
     limit: int = Field(SEARCH_LIMIT_DEFAULT, ge=1, le=SEARCH_LIMIT_MAX)
     cursor: Cursor | None = Field(None, description="next_cursor; repeat the other arguments")
+    previews: bool = Field(False, description="an extract of each text")
 
 
 class MessageArguments(Arguments):
@@ -119,13 +122,19 @@ class MessageArguments(Arguments):
 
     @model_validator(mode="after")
     def _one_message(self) -> Self:
-        top = {name: getattr(self, name) for name in ("folder", "uid_validity", "uid")}
-        given = {name: value for name, value in top.items() if value is not None}
-        if self.reference is None and len(given) < len(top):
+        self._check_single()
+        return self
+
+    def _check_single(self) -> None:
+        given = self._at_top()
+        if self.reference is None and len(given) < len(_REFERENCE):
             raise BrokenRule("`reference` is required, or `folder`, `uid_validity` and `uid` together")
         if self.reference is not None and not _agree(self.reference, given):
             raise BrokenRule("`reference` and the fields beside it name different messages")
-        return self
+
+    def _at_top(self) -> dict[str, Any]:
+        fields = {name: getattr(self, name) for name in _REFERENCE}
+        return {name: value for name, value in fields.items() if value is not None}
 
     @property
     def named(self) -> ReferenceArgument:
@@ -139,10 +148,32 @@ class MessageArguments(Arguments):
 
 
 class ReadArguments(MessageArguments):
-    """mail_read."""
+    """mail_read: one message, or several by `references`."""
 
+    references: list[ReferenceArgument] | None = Field(
+        None, min_length=1, max_length=READ_BATCH_MAX, description="several at once, sharing max_chars"
+    )
     max_chars: int = Field(READ_CHARS_DEFAULT, ge=1, le=READ_CHARS_MAX)
     offset: int = Field(0, ge=0, le=READ_CHARS_MAX, description="next_offset of the page before")
+    headers_only: bool = Field(False, description="no text")
+    quoted: Literal["fold", "full"] = Field("fold", description="quoted history; the same on every page")
+
+    @model_validator(mode="after")
+    def _one_message(self) -> Self:
+        if self.references is None:
+            self._check_single()
+            return self
+        if self.reference is not None or self._at_top():
+            raise BrokenRule("`references` stands alone: without `reference`, `folder`, `uid_validity` and `uid`")
+        if self.offset:
+            raise BrokenRule("`offset` goes with a single reference, not with `references`")
+        if len(set(self.several())) < len(self.references):
+            raise BrokenRule("`references` names a message twice")
+        return self
+
+    def several(self) -> tuple[MessageRef, ...]:
+        """The references of a batch; empty for a single message."""
+        return tuple(reference.to_reference() for reference in self.references or ())
 
 
 class AttachmentArguments(Arguments):
@@ -150,6 +181,7 @@ class AttachmentArguments(Arguments):
 
     reference: ReferenceArgument
     index: Number32 = Field(description="from attachments in mail_read")
+    as_: Literal["bytes", "text"] = Field("bytes", alias="as", description="text: decoded, from text or HTML")
 
 
 def _agree(reference: ReferenceArgument, beside: dict[str, Any]) -> bool:

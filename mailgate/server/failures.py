@@ -23,8 +23,13 @@ class Failure:
 
 def failure_of(error: Exception) -> Failure:
     """The answer to a call that raised `error`."""
-    shown = error if isinstance(error, MailgateError) else _internal(error)
+    shown = error_shown(error)
     return Failure(shown.code, shown.render())
+
+
+def error_shown(error: Exception) -> MailgateError:
+    """The error itself if it is one of ours, else `internal_error` with an incident that is logged now."""
+    return error if isinstance(error, MailgateError) else _internal(error)
 
 
 def _internal(error: Exception) -> InternalError:

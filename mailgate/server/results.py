@@ -14,10 +14,8 @@ from mailgate.server.shapes import Result, Shape, decimal, moment, sentences
 
 if TYPE_CHECKING:
     from mailgate.imap.values import MessageRef
-    from mailgate.mime.model import AttachmentInfo, MessageHeaders
     from mailgate.read.attachment import ReadAttachment
     from mailgate.read.folders import FolderListing, ListedFolder
-    from mailgate.read.message import MessageContent, ReadMessage
     from mailgate.read.search import SearchPage
     from mailgate.read.summary import MessageSummary, SummaryText
 
@@ -49,6 +47,7 @@ class RowText(Shape):
     date: str | None = Field(None, description="Date field, ISO 8601", json_schema_extra=_NULL_OR_TEXT)
     date_raw: str | None = Field(None, description="unreadable Date field")
     message_id: str | None = Field(None, description="with brackets")
+    preview: str | None = Field(None, description="extract of the text")
     sanitized: bool | None = Field(None, description="unsafe characters removed")
 
     def kept(self) -> frozenset[str]:
@@ -65,6 +64,7 @@ class RowText(Shape):
             date=text.date,
             date_raw=text.date_raw,
             message_id=text.message_id,
+            preview=text.preview,
             sanitized=text.sanitized or None,
         )
 
@@ -123,144 +123,24 @@ class SearchResult(Result["SearchPage"]):
         )
 
 
-# --- mail_read -------------------------------------------------------------------------------------------------
-
-
-class Headers(Shape):
-    """The header fields of one message, decoded and cleaned."""
-
-    from_: list[str] = Field([], validation_alias="from")
-    sender: str | None = None
-    to: list[str] = Field([])
-    cc: list[str] = Field([])
-    bcc: list[str] = Field([])
-    reply_to: list[str] = Field([])
-    subject: str | None = None
-    date: str | None = Field(None, json_schema_extra=_NULL_OR_TEXT)
-    date_raw: str | None = None
-    message_id: str | None = None
-    in_reply_to: list[str] = Field([])
-    references: list[str] = Field([])
-    list_id: str | None = None
-    list_unsubscribe: str | None = None
-
-    def kept(self) -> frozenset[str]:
-        """A null date stands beside the field that could not be read."""
-        return frozenset({"date"}) if self.date_raw else frozenset()
-
-    @classmethod
-    def of(cls, headers: MessageHeaders) -> Self:
-        """All fields that a reader needs."""
-        return cls(
-            from_=list(headers.from_),
-            sender=headers.sender,
-            to=list(headers.to),
-            cc=list(headers.cc),
-            bcc=list(headers.bcc),
-            reply_to=list(headers.reply_to),
-            subject=headers.subject,
-            date=headers.date,
-            date_raw=headers.date_raw,
-            message_id=headers.message_id,
-            in_reply_to=list(headers.in_reply_to),
-            references=list(headers.references),
-            list_id=headers.list_id,
-            list_unsubscribe=headers.list_unsubscribe,
-        )
-
-
-class AttachmentEntry(Shape):
-    """One attachment as the message describes it."""
-
-    index: int
-    filename: str | None
-    filename_changed: bool
-    content_type: str
-    size: int | None
-    disposition: str | None = None
-    content_id: str | None = None
-
-    @classmethod
-    def of(cls, info: AttachmentInfo) -> Self:
-        """`size` is null where the part does not lie whole within what was examined."""
-        return cls(
-            index=info.index,
-            filename=info.filename,
-            filename_changed=info.filename_changed,
-            content_type=info.content_type,
-            size=info.size,
-            disposition=info.disposition,
-            content_id=info.content_id,
-        )
-
-
-class MessageBody(Shape):
-    """Everything that came from the message itself."""
-
-    headers: Headers
-    text: str
-    attachments: list[AttachmentEntry]
-    sanitized: bool | None = None
-
-    @classmethod
-    def of(cls, content: MessageContent) -> Self:
-        """This page's text and the whole lists."""
-        return cls(
-            headers=Headers.of(content.headers),
-            text=content.text,
-            attachments=[AttachmentEntry.of(info) for info in content.attachments],
-            sanitized=content.sanitized or None,
-        )
-
-
-class ReadResult(Result["ReadMessage"]):
-    """mail_read."""
-
-    reference: Reference = Field(description="this message")
-    size: int | None = Field(None, description="octets")
-    flags: list[str] = Field(description="IMAP flags")
-    modseq: str | None = Field(None, description="for unchanged_since")
-    internal_date: str | None = Field(None, description="arrival, ISO 8601")
-    text_format: str = Field(description="plain or markdown")
-    text_source: str = Field(description="plain or html")
-    text_chars: int = Field(description="length of the whole text")
-    truncated_by: str = Field(description="what cut the text, or none")
-    next_offset: int | None = Field(None, description="where the text goes on")
-    warnings: list[str] = Field(description="code: sentence")
-    untrusted: MessageBody = Field(description="from the message: headers, text, attachments[]")
-
-    @classmethod
-    def of(cls, message: ReadMessage) -> Self:
-        """One page of one message."""
-        return cls(
-            reference=Reference.of(message.reference),
-            size=message.size,
-            flags=list(message.flags),
-            modseq=decimal(message.mod_seq),
-            internal_date=moment(message.internal_date),
-            text_format=message.text_format.value,
-            text_source=message.text_source.value,
-            text_chars=message.text_chars,
-            truncated_by=message.truncated_by.value,
-            next_offset=message.next_offset,
-            warnings=sentences(message.warnings),
-            untrusted=MessageBody.of(message.content),
-        )
-
-
 # --- mail_get_attachment ---------------------------------------------------------------------------------------
 
 
 class AttachmentContent(Shape):
-    """What the message says of the attachment, and its octets."""
+    """What the message says of the attachment, and its octets or its text."""
 
     filename: str | None
     filename_changed: bool
     content_type: str
     disposition: str | None = None
     content_id: str | None = None
-    data_base64: str
+    data_base64: str | None = None
+    text: str | None = None
     sanitized: bool | None = None
+
+    def kept(self) -> frozenset[str]:
+        """An empty attachment has octets, or a text, all the same."""
+        return frozenset({"data_base64"} if self.text is None else {"text"})
 
 
 class AttachmentResult(Result["ReadAttachment"]):
@@ -270,18 +150,24 @@ class AttachmentResult(Result["ReadAttachment"]):
     index: int = Field(description="as asked")
     size: int = Field(description="decoded octets")
     sha256: str = Field(description="of the decoded octets, hex")
+    text_format: str | None = Field(None, description="plain or markdown")
+    text_chars: int | None = Field(None, description="of the whole text")
+    truncated: bool | None = Field(None, description="text is cut")
     warnings: list[str] = Field(description="code: sentence")
-    untrusted: AttachmentContent = Field(description="filename, content_type, data_base64 ...")
+    untrusted: AttachmentContent = Field(description="filename, content_type, data_base64 or text ...")
 
     @classmethod
     def of(cls, attachment: ReadAttachment) -> Self:
-        """The octets once, in base64."""
-        info = attachment.described
+        """The octets once, in base64, or the text in their place."""
+        info, text = attachment.described, attachment.text
         return cls(
             reference=Reference.of(attachment.reference),
             index=attachment.index,
             size=attachment.size,
             sha256=attachment.sha256,
+            text_format=text.format.value if text else None,
+            text_chars=text.chars if text else None,
+            truncated=text.truncated if text else None,
             warnings=sentences(attachment.warnings),
             untrusted=AttachmentContent(
                 filename=info.filename,
@@ -289,8 +175,9 @@ class AttachmentResult(Result["ReadAttachment"]):
                 content_type=info.content_type,
                 disposition=info.disposition,
                 content_id=info.content_id,
-                data_base64=b64encode(attachment.data).decode("ascii"),
-                sanitized=info.sanitized or None,
+                data_base64=None if text else b64encode(attachment.data).decode("ascii"),
+                text=text.text if text else None,
+                sanitized=info.sanitized or (text is not None and text.sanitized) or None,
             ),
         )
 

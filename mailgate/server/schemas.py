@@ -21,7 +21,7 @@ def input_schema(model: type[BaseModel]) -> Schema:
 
 
 def output_schema(model: type[BaseModel]) -> Schema:
-    """The schema that `structuredContent` is published with: its fields, with inner objects described in words.
+    """The schema that `structuredContent` is published with: its fields, with what is inside them described in words.
 
     Required fields are always there, null or empty included. The whole depth would cost every client a kilobyte a tool
     for what each result shows anyway; `full_schema` has it.
@@ -38,8 +38,6 @@ def full_schema(model: type[BaseModel]) -> Schema:
 
 def _outline(field: Schema) -> Schema:
     kept = {key: value for key, value in field.items() if key in {"type", "description"}}
-    if kept.get("type") == "array":
-        kept["items"] = {"type": field["items"]["type"]}
     if isinstance(kept.get("type"), list):
         # Some model providers translate schemas into a dialect in which `type` names one type.
         return {"anyOf": [{"type": each} for each in kept.pop("type")], **kept}

@@ -1,4 +1,4 @@
-"""G1 to G3: what mail_get_attachment hands out."""
+"""G1 to G5: what mail_get_attachment hands out."""
 
 from __future__ import annotations
 
@@ -162,3 +162,91 @@ async def test_two_mebibytes_are_handed_out_and_not_one_octet_more(encoding: str
         text = await box.fails("attachment_too_large", "mail_get_attachment", {"reference": over, "index": 1})
         assert len(text) < 1000
         assert [entry["size"] for entry in (await box.read(over))["untrusted"]["attachments"]] == [2 * MIB + 1]
+
+
+# --- G4, G5 ------------------------------------------------------------------------------------------------------
+
+CSV = "a;b\r\nGr\u00fc\u00dfe;2\r\n"
+READABLE = {
+    "text": ("text/plain; charset=utf-8", "words \u202ehere".encode(), "plain", "words here", True),
+    "csv": ("text/csv; charset=iso-8859-1", CSV.encode("latin-1"), "plain", CSV.replace("\r\n", "\n").rstrip(), False),
+    "calendar": ("text/calendar; method=REQUEST", b"BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\n", "plain", None, False),
+    "html": ("text/html", b"<p>some <b>words</b><p style='display:none'>hidden", "markdown", "some **words**", False),
+    "message": (
+        "message/rfc822",
+        b"From: Ann <ann@example.org>\r\nSubject: inner\r\n\r\ninner words",
+        "plain",
+        "From: Ann <ann@example.org>\nSubject: inner\n\ninner words",
+        False,
+    ),
+    "empty": ("text/plain; charset=utf-8", b"", "plain", "", False),
+}
+
+
+def attached(content_type: str, octets: bytes) -> bytes:
+    encoded = base64.encodebytes(octets).decode()
+    head = f"Content-Type: {content_type}\nContent-Disposition: attachment; filename=file\n"
+    return multipart(TEXT, f"{head}Content-Transfer-Encoding: base64\n\n{encoded}")
+
+
+@pytest.mark.requirement("G4")
+@pytest.mark.parametrize("kind", list(READABLE))
+async def test_an_attachment_that_can_be_read_is_given_as_text(kind: str) -> None:
+    content_type, octets, text_format, text, sanitized = READABLE[kind]
+    async with on_demo(mailbox_with(attached(content_type, octets))) as box:
+        reference = await box.reference()
+        answer = await box.ok("mail_get_attachment", {"reference": reference, "index": 1, "as": "text"})
+        plain = await box.attachment(reference, 1)
+    shown = answer["untrusted"]["text"]
+    assert shown == text if text is not None else "METHOD:REQUEST" in shown
+    assert answer["text_format"] == text_format
+    assert answer["text_chars"] == len(shown)
+    assert answer["truncated"] is False
+    assert ("sanitized" in answer["untrusted"]) is sanitized
+    assert "data_base64" not in answer["untrusted"]
+    same = {"reference", "index", "size", "sha256"}
+    assert {name: answer[name] for name in same} == {name: plain[name] for name in same}
+    assert base64.b64decode(plain["untrusted"]["data_base64"]) == octets
+    assert {"text", "text_chars", "truncated"} & {*plain, *plain["untrusted"]} == set()
+
+
+@pytest.mark.requirement("G4", "A16")
+async def test_a_long_text_is_cut_by_its_bound_and_to_what_a_result_holds() -> None:
+    octets = b"some words\n" * 40_000
+    arguments = {"index": 1, "as": "text"}
+    for variables, most in (({}, 262_144), ({"MAIL_MAX_RESULT_BYTES": "30000"}, 15_000)):
+        async with on_demo(mailbox_with(attached("text/plain; charset=utf-8", octets)), **variables) as box:
+            answer = await box.ok("mail_get_attachment", {"reference": await box.reference(), **arguments})
+        assert answer["truncated"] is True
+        assert answer["text_chars"] == 262_144
+        assert most // 2 < len(answer["untrusted"]["text"]) <= most
+        assert answer["size"] == len(octets)
+
+
+@pytest.mark.requirement("G3", "G4")
+async def test_bounds_hold_for_text_as_for_octets() -> None:
+    async with on_demo(mailbox_with(attached("text/plain", b"x" * (2 * MIB + 1)))) as box:
+        reference = await box.reference()
+        for index, code in ((1, "attachment_too_large"), (2, "attachment_not_found")):
+            await box.fails(code, "mail_get_attachment", {"reference": reference, "index": index, "as": "text"})
+
+
+@pytest.mark.requirement("G5")
+@pytest.mark.parametrize("content_type", ["application/pdf", "image/png", "application/x-zq7canary"])
+async def test_what_is_no_text_is_refused_as_text(content_type: str) -> None:
+    async with on_demo(mailbox_with(attached(content_type, b"%PDF words"))) as box:
+        arguments = {"reference": await box.reference(), "index": 1}
+        said = await box.fails("invalid_argument", "mail_get_attachment", {**arguments, "as": "text"})
+        assert "`as`" in said
+        assert content_type.partition("/")[2] not in said
+        await box.fails("invalid_argument", "mail_get_attachment", {**arguments, "as": "words"})
+        await box.ok("mail_get_attachment", {**arguments, "as": "bytes"})
+
+
+@pytest.mark.requirement("A11", "G4")
+async def test_the_text_half_holds_the_text() -> None:
+    async with on_demo(mailbox_with(attached("text/plain; charset=utf-8", b"all the words"))) as box:
+        arguments = {"reference": await box.reference(), "index": 1, "as": "text"}
+        facts, foreign = (await box.call("mail_get_attachment", arguments)).text.split("\nAll that follows")
+    assert "Its text: plain, 13 characters." in facts
+    assert foreign.endswith("\n\nall the words")

@@ -48,6 +48,8 @@ async def test_an_answer_has_the_facts_and_what_the_message_says() -> None:
         "references": "<-1@example.net> <0@example.net>",
         "list_id": "Garden <garden.example.net>",
         "list_unsubscribe": "<https://example.net/leave>",
+        "list_unsubscribe_post": "List-Unsubscribe=One-Click",
+        "list_post": "<mailto:garden@example.net>",
     }
     message = raw("Some words.", **fields)
     mailbox = mailbox_with()
@@ -65,8 +67,10 @@ async def test_an_answer_has_the_facts_and_what_the_message_says() -> None:
         "text_source": "plain",
         "text_chars": 11,
         "truncated_by": "none",
+        "sender": {"flags": ["reply_to_differs"]},
         "warnings": [],
         "untrusted": {
+            "sender": {"address": "zoe@example.net"},
             "headers": {
                 "from": ["Zoë <zoe@example.net>"],
                 "sender": "secretary@example.net",
@@ -81,6 +85,8 @@ async def test_an_answer_has_the_facts_and_what_the_message_says() -> None:
                 "references": ["<-1@example.net>", "<0@example.net>"],
                 "list_id": "Garden <garden.example.net>",
                 "list_unsubscribe": "<https://example.net/leave>",
+                "list_unsubscribe_post": "List-Unsubscribe=One-Click",
+                "list_post": "<mailto:garden@example.net>",
             },
             "text": "Some words.",
             "attachments": [],
@@ -311,8 +317,11 @@ async def test_of_a_message_above_the_bound_the_beginning_is_examined_and_the_re
 BROKEN = {
     "boundary_missing": multipart(TEXT + "words").replace(b"--b--", b""),
     "charset_unknown": raw("words", content_type="text/plain; charset=x-nothing"),
-    "charset_damaged": raw("words", content_type="text/plain; charset=utf-8").replace(b"words", b"words \xff\xfe"),
-    "transfer_unknown": raw("words", content_transfer_encoding="x-uuencode"),
+    "charset_damaged": raw("words", content_type="text/plain; charset=utf-8").replace(
+        b"words", b"words \xc3\xa9\xc3\xa8 \xff"
+    ),
+    "charset_guessed": raw("words", content_type="text/plain; charset=utf-8").replace(b"words", b"words \xfc"),
+    "transfer_unknown": raw("words", content_transfer_encoding="x-nothing"),
     "transfer_damaged": raw("d29yZHM=\n!!!%", content_transfer_encoding="base64"),
     "date_invalid": raw("words", date="someday"),
     "address_invalid": raw("words", to="nobody at all <@>"),

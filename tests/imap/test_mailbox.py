@@ -169,7 +169,11 @@ async def test_a_command_left_running_costs_the_connection() -> None:
 def test_the_readable_folder_has_no_method_that_writes() -> None:
     public = {name for name in dir(ReadableFolder) if not name.startswith("_")}
     assert public == {
+        "fetch_head",
+        "fetch_heads",
+        "fetch_previews",
         "fetch_source",
+        "fetch_sources",
         "fetch_summaries",
         "give_back",
         "highest_modseq",

@@ -1,5 +1,8 @@
 """Safe display strings."""
 
+import sys
+import unicodedata
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,6 +43,16 @@ def test_unsafe_characters_are_removed_and_reported(character: str) -> None:
 @pytest.mark.parametrize("text", ["plain", "Grüße", "日本語", "שלום", "مرحبا", "e\u0301", "a — b", "\ue000private"])
 def test_ordinary_text_of_any_script_stays(text: str) -> None:
     assert clean(text) == Clean(text)
+
+
+# Signs that stand visibly before or around the digits and letters that follow them.
+VISIBLE_FORMAT = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD, *range(0x13430, 0x13440)}
+
+
+def test_every_control_format_and_separator_character_of_unicode_is_unsafe() -> None:
+    for point in range(sys.maxunicode + 1):
+        if unicodedata.category(chr(point)) in ("Cc", "Cf", "Cs", "Zl", "Zp") and chr(point) not in "\t\n\r":
+            assert is_safe(f"a{chr(point)}b") == (point in VISIBLE_FORMAT), hex(point)
 
 
 @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x0b", "\x0c", "\x85"])

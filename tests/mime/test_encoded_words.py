@@ -39,3 +39,8 @@ def test_an_unknown_charset_is_reported() -> None:
 
 def test_a_decoded_word_is_not_decoded_again() -> None:
     assert decode_words("=?utf-8?Q?=3D=3Futf-8=3FQ=3Fx=3F=3D?=").text == "=?utf-8?Q?x?="
+
+
+def test_the_mark_of_utf16_is_no_text_and_in_utf8_it_is_a_character() -> None:
+    assert decode_words("=?utf-16?B?/v8A6Q==?=").text == "é"
+    assert decode_words("=?utf-8?B?77u/w6k=?=").text == "\ufeffé"

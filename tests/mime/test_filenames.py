@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mailgate.limits import FILENAME_CHARS_MAX
+from mailgate.mime.clean import is_safe
 from mailgate.mime.filenames import SafeFilename, safe_filename
 
 
@@ -25,6 +26,9 @@ def test_an_honest_name_stays_as_it_is(name: str) -> None:
         ("a\x00b\r\n.txt", "ab .txt"),
         ('a<b>:"|?*.txt', "a_b______.txt"),
         ("con.txt", "_con.txt"),
+        ("CON .txt", "_CON .txt"),
+        ("com¹.log", "_com¹.log"),
+        ("CONOUT$", "_CONOUT$"),
         ("name. . ", "name"),
         ("", None),
         ("..", None),
@@ -57,3 +61,21 @@ def test_any_name_is_bare_bounded_and_encodable(sent: str) -> None:
         assert not set(name) & set("/\\\x00\r\n")
         assert name not in (".", "..")
         name.encode("utf-8")
+
+
+PIECES = st.sampled_from(
+    ["..", "/", "\\", "C:", ".", " ", "con", "nul", ".txt", "\x00", "\r\n", "\u202e", "\u200b", "\u2066", "\u2028",
+     "\U000e0041", "\ud800", ":", "*", "%2e%2e%2f", "name", "x" * 150, "日本"]
+)  # fmt: skip
+
+
+@settings(derandomize=True, max_examples=500, deadline=None)
+@given(st.lists(PIECES, max_size=8).map("".join))
+def test_hostile_pieces_in_any_order_give_a_safe_bare_name_and_every_change_is_flagged(sent: str) -> None:
+    result = safe_filename(sent)
+    assert result.changed == (result.name != sent)
+    if result.name is not None:
+        assert is_safe(result.name)
+        assert result.name == result.name.strip(" ").rstrip(". ")
+        assert not set(result.name) & set('/\\<>:"|?*')
+        assert safe_filename(result.name) == SafeFilename(result.name)

@@ -1,9 +1,15 @@
 """Header fields as a reader gets them."""
 
+import base64
+import dataclasses
+
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from mailgate.limits import ADDRESSES_MAX, HEADER_BYTES_MAX, HEADER_VALUE_CHARS_MAX, KIB, MIB
-from mailgate.mime.model import MessageHeaders
+from mailgate.mime.clean import clean
+from mailgate.mime.model import Clean, MessageHeaders
 from mailgate.mime.parse import parse_headers
 
 
@@ -138,3 +144,92 @@ def test_a_long_reference_chain_keeps_its_first_and_its_latest() -> None:
 def test_a_header_beyond_the_limit_is_not_read_as_text() -> None:
     found = parse_headers(b"X: " + b"y" * HEADER_BYTES_MAX + b"\r\nSubject: late\r\n\r\n")
     assert (found.subject, codes(found)) == (None, {"header_limit"})
+
+
+def test_the_fields_of_a_list_are_read_as_plain_strings() -> None:
+    found = headers(
+        "List-Id: =?utf-8?Q?Gr=C3=BC=C3=9Fe?= <list.x.example>",
+        "List-Post: <mailto:list@x.example>",
+        "List-Unsubscribe: <mailto:off@x.example?subject=off>,\r\n <https://x.example/off\u200b?u=1>",
+        "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
+    )
+    assert found.list_id == "Grüße <list.x.example>"
+    assert found.list_post == "<mailto:list@x.example>"
+    assert found.list_unsubscribe == "<mailto:off@x.example?subject=off>, <https://x.example/off?u=1>"
+    assert found.list_unsubscribe_post == "List-Unsubscribe=One-Click"
+    assert found.sanitized
+
+
+def test_an_unquoted_comma_in_a_name_is_no_second_author() -> None:
+    assert codes(headers("From: Doe, Jane <jane@x.example>")) == {"address_invalid"}
+
+
+def test_a_character_that_the_limit_cuts_in_two_spoils_nothing() -> None:
+    for pad in range(3):
+        found = headers("Subject: " + "x" * pad + "日" * 20_000)
+        assert found.subject is not None
+        assert set(found.subject) <= {"x", "日"}
+
+
+# --- whatever stands in a header ---------------------------------------------------------------------------------
+
+FIELDS = [
+    "Subject", "From", "To", "Cc", "Bcc", "Reply-To", "Sender", "Date", "Message-ID", "In-Reply-To", "References",
+    "List-Id", "List-Unsubscribe", "List-Unsubscribe-Post", "List-Post",
+]  # fmt: skip
+UNSAFE = (
+    "\x00\x07\x1b\x7f\x85\x9b\xad\u061c\u115f\u180e\u200b\u200e\u202a\u202e\u2028\u2060\u2066\u2069\ufeff"
+    "\U000e0001\U000e0041"
+)
+
+
+def strings(found: MessageHeaders) -> list[str]:
+    values = [getattr(found, field.name) for field in dataclasses.fields(found) if field.name != "warnings"]
+    flat = [one for value in values for one in (value if isinstance(value, tuple) else [value])]
+    return [one for one in flat if isinstance(one, str)]
+
+
+@settings(derandomize=True, max_examples=400, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(FIELDS), st.binary(max_size=30)), max_size=6),
+    st.sampled_from([b"\r\n", b"\n", b"\r\n ", b"\r"]),
+)
+def test_any_header_octets_give_strings_that_are_safe_to_show(lines: list[tuple[str, bytes]], end: bytes) -> None:
+    found = parse_headers(b"".join(name.encode() + b": " + value + end for name, value in lines))
+    for text in strings(found):
+        text.encode("utf-8")
+        assert clean(text) == Clean(text)
+
+
+@settings(derandomize=True, max_examples=600, deadline=None)
+@given(
+    st.sampled_from([name for name in FIELDS if name != "Date"]),
+    st.sampled_from(UNSAFE),
+    st.sampled_from(["raw", "encoded"]),
+    st.integers(0, 4),
+)
+def test_what_is_taken_out_of_any_field_is_flagged(name: str, unsafe: str, form: str, place: int) -> None:
+    # At the very start of encoded octets it is a byte order mark (RFC 3629, 6): no character of the text.
+    assume((unsafe, form, place) != ("\ufeff", "encoded", 0))
+    inside = f"{'abcd'[:place]}{unsafe}{'abcd'[place:]}"
+    ids = name in ("Message-ID", "In-Reply-To", "References")
+    if form == "encoded" and not ids:
+        inside = "=?utf-8?B?" + base64.b64encode(inside.encode()).decode() + "?="
+    value = f"<{inside}@x.example>" if ids else f"{inside} <{'list.' if name == 'List-Id' else 'a@'}x.example>"
+    found = headers(f"{name}: {value}")
+    (text,) = strings(found)
+    assert unsafe not in text
+    assert text.replace(" ", "").startswith(("abcd", "<abcd"))
+    assert found.sanitized
+
+
+@pytest.mark.parametrize("name", ["From", "To", "Reply-To", "Subject", "List-Post", "Date"])
+def test_a_field_of_nothing_but_invisible_characters_is_flagged(name: str) -> None:
+    found = headers(f"{name}: \u202e\u200b")
+    assert found.sanitized
+    assert not any(strings(found))
+
+
+def test_an_unsafe_character_in_a_date_that_is_not_understood_is_flagged() -> None:
+    found = headers("Date: tomor\u202erow")
+    assert (found.date_raw, found.sanitized) == ("tomorrow", True)

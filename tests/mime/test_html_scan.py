@@ -103,7 +103,7 @@ def test_hidden_formatting_hides_until_it_ends(html: str, kept: str) -> None:
     result = scan(html)
     assert "secret" not in result.markup
     assert kept in result.markup
-    assert result.hidden
+    assert result.hidden_chars
 
 
 @pytest.mark.parametrize(

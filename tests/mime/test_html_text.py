@@ -24,7 +24,7 @@ from tests.mime.test_html_scan import HOSTILE
         ("<pre>a\n  b</pre>", "    a\n      b"),
         ("Grüße &amp; &lt;b&gt; &eacute; &#9731;", "Grüße & <b> é ☃"),
         ("<table><tr><td>a<td>b<tr><td>c</table>", "a | b\n\nc"),
-        ('<img alt="a picture" src=x>', "a picture"),
+        ('<img alt="a picture" src=x>', "![a picture]"),
         ("a&nbsp;&nbsp;&nbsp;b", "a b"),
         ("<object>instead</object>", "instead"),
         ("x" * 300, "x" * 300),
@@ -120,7 +120,7 @@ def test_preheader_padding_is_collapsed() -> None:
     ("html", "text"),
     [
         ('<a href="https://x.example/a?b=1&amp;c=2">go</a>', "[go](https://x.example/a?b=1&c=2)"),
-        ('<a href="https://x.example/(a) b">go</a>', "[go](https://x.example/%28a%29b)"),
+        ('<a href="https://x.example/(a) b">go</a>', "[go](https://x.example/%28a%29%20b)"),
         ('<a href="https://x.example/">https://x.example/</a>', "<https://x.example/>"),
         ('<a href="https://evil.example/">https://good.example/</a>', "[https://good.example/](https://evil.example/)"),
         (
@@ -135,7 +135,7 @@ def test_preheader_padding_is_collapsed() -> None:
         ('<a href="#top">go</a>', "go"),
         ('<a href="http://[">go</a>', "go"),
         ('<a href="https://track.example/"><img src="https://track.example/p.gif"></a>x', "x"),
-        ('<a href="https://x.example/"><img alt="logo"></a>', "[logo](https://x.example/)"),
+        ('<a href="https://x.example/"><img alt="logo"></a>', "[![logo]](https://x.example/)"),
     ],
 )
 def test_links_show_their_true_target_and_nothing_active_is_left(html: str, text: str) -> None:

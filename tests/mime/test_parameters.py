@@ -52,3 +52,16 @@ def test_a_comment_after_the_value_is_no_part_of_it() -> None:
 def test_no_more_pieces_are_joined_than_the_limit() -> None:
     parsed = parse_parameters("a" + "".join(f"; f*{number}=xy" for number in range(999)))
     assert len(parsed.parameters["f"]) == 200
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "name", "expected"),
+    [
+        ("text/plain charset=utf-8", "text/plain", "charset", "utf-8"),
+        ('attachment filename="a b.txt"; size=4', "attachment", "filename", "a b.txt"),
+        ("text/plain; charset=utf-8 format=flowed", "text/plain", "charset", "utf-8 format=flowed"),
+    ],
+)
+def test_a_forgotten_semicolon_after_the_value_is_put_in(text: str, value: str, name: str, expected: str) -> None:
+    parsed = parse_parameters(text)
+    assert (parsed.value, parsed.parameters[name]) == (value, expected)

@@ -77,7 +77,7 @@ def test_quoted_printable_is_cut_into_blocks_only_at_line_ends() -> None:
 
 
 def test_an_unknown_encoding_is_given_as_it_stands_and_reported() -> None:
-    result = decode_up_to(b"xx body xx", 3, 7, "x-uuencode", 100)
+    result = decode_up_to(b"xx body xx", 3, 7, "x-yencode", 100)
     assert (result.data, result.state.unknown) == (b"body", True)
 
 

@@ -12,7 +12,8 @@ from mailgate.errors import FolderNotFound, MessageNotFound, SpecialUseMissing, 
 from mailgate.imap.capabilities import CapabilitySet
 from mailgate.imap.criteria import SearchCriteria
 from mailgate.imap.folders import Role
-from mailgate.imap.rows import FolderList, SourceRow, SummaryPage, SummaryRow
+from mailgate.imap.outline import PartOutline
+from mailgate.imap.rows import FolderList, HeadRow, PreviewRow, SourceRow, SummaryPage, SummaryRow
 from mailgate.imap.values import FolderName, ModSeq, ScanWindow, SpecialUse, Uid, UidValidity
 from mailgate.read.cursor import CursorCodec
 from mailgate.read.search import SearchPage, search_messages
@@ -41,6 +42,7 @@ class FakeMessage:
     source: bytes = b""
     block: bytes | None = None
     mod_seq: ModSeq | None = None
+    outline: PartOutline | None = None
 
     def header(self) -> bytes:
         if self.block is not None:
@@ -66,6 +68,7 @@ class FakeFolder:
         self.fetch_seconds: Callable[[int], float] = lambda rows: 0.0
         self.ignored: frozenset[str] = frozenset()
         self.unreadable: set[int] = set()
+        self.spoiled: set[int] = set()
         self.stray_uids: tuple[int, ...] = ()
         self.before: Callable[[str], None] = lambda command: None
         self.calls: list[tuple[str, object]] = []
@@ -115,6 +118,43 @@ class FakeFolder:
         truncated = len(part) < len(message.source)
         flags = tuple(sorted(message.flags))
         return SourceRow(uid, flags, WHEN, len(message.source), message.mod_seq, part, truncated)
+
+    async def fetch_sources(self, uids: Sequence[Uid], each: int) -> tuple[SourceRow, ...]:
+        self._called("sources", (tuple(uids), each))
+        rows = []
+        for uid in uids:
+            message = self.content.get(uid)
+            if message is not None and len(message.source) < each and uid not in self.spoiled:
+                flags = tuple(sorted(message.flags))
+                row = SourceRow(uid, flags, WHEN, len(message.source), message.mod_seq, message.source, False)
+                rows.append(row)
+        return tuple(rows)
+
+    async def fetch_head(self, uid: Uid, limit: int) -> HeadRow:
+        self._called("head", (uid, limit))
+        if uid not in self.content:
+            raise MessageNotFound
+        return self._head(uid, limit)
+
+    async def fetch_heads(self, uids: Sequence[Uid], limit: int) -> tuple[HeadRow, ...]:
+        self._called("heads", (tuple(uids), limit))
+        return tuple(self._head(uid, limit) for uid in uids if uid in self.content and uid not in self.spoiled)
+
+    async def fetch_previews(self, uids: Sequence[Uid]) -> tuple[PreviewRow, ...]:
+        self._called("previews", tuple(uids))
+        rows = []
+        for uid in uids:
+            head, _, text = self.content[uid].source.partition(b"\r\n\r\n")
+            if uid not in self.spoiled:
+                rows.append(PreviewRow(uid, head, text[:4096], len(text) > 4096))
+        return tuple(rows)
+
+    def _head(self, uid: Uid, limit: int) -> HeadRow:
+        message = self.content[uid]
+        head = message.source.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
+        cut = len(head) > limit
+        flags = tuple(sorted(message.flags))
+        return HeadRow(uid, flags, WHEN, len(message.source), message.mod_seq, head[:limit], cut, message.outline)
 
     def _called(self, command: str, value: object) -> None:
         self.calls.append((command, value))

@@ -121,3 +121,77 @@ async def test_a_message_that_is_gone_is_not_found(user: ImapUser, tools: Tools)
         await tools.read(reference)
     with refused("message_not_found"):
         await tools.call("mail_get_attachment", reference=reference, index=1)
+
+
+# --- several at once, headers alone, previews ---------------------------------------------------------------------
+
+
+@pytest.mark.requirement("M11", "M12", "M13")
+async def test_several_messages_are_read_in_one_call(user: ImapUser, tools: Tools) -> None:
+    user.append_all([bytes(letter(f"Letter {number}", f"Words of {number}.\n")) for number in range(4)])
+    user.append(bytes(with_attachments()))
+    rows = (await tools.search(order="oldest"))["messages"]
+    asked = [row["reference"] for row in rows]
+    missing = {**asked[0], "uid": asked[-1]["uid"] + 50}
+    stale = {**asked[0], "uid_validity": asked[0]["uid_validity"] + 1}
+    gone = {**asked[0], "folder": "No such folder"}
+    answer = await tools.call("mail_read", references=[asked[4], missing, *asked[:4], stale, gone])
+    assert [entry["reference"] for entry in answer["messages"]] == [asked[4], missing, *asked[:4], stale, gone]
+    failed = {place: entry["error"]["code"] for place, entry in enumerate(answer["messages"]) if "error" in entry}
+    assert failed == {1: "message_not_found", 6: "stale_reference", 7: "folder_not_found"}
+    for entry in answer["messages"]:
+        assert "error" in entry or entry == await tools.read(entry["reference"])
+    shared = await tools.call("mail_read", references=asked[:4], max_chars=10)
+    assert sum(len(entry["untrusted"]["text"]) for entry in shared["messages"]) == 10
+    assert {entry["truncated_by"] for entry in shared["messages"]} == {"shared_budget"}
+
+
+@pytest.mark.requirement("M15")
+async def test_large_messages_in_a_batch_come_whole(user: ImapUser, tools: Tools) -> None:
+    big = letter("Big", "The text comes first.\n")
+    big.add_attachment(bytes(600_000), maintype="application", subtype="x", filename="big.bin")
+    user.append_all([bytes(letter()), bytes(big), bytes(letter()), bytes(big)])
+    asked = [row["reference"] for row in (await tools.search(order="oldest"))["messages"]]
+    entries = (await tools.call("mail_read", references=asked))["messages"]
+    assert entries == [await tools.read(reference) for reference in asked]
+    assert [len(entry["untrusted"]["attachments"]) for entry in entries] == [0, 1, 0, 1]
+    assert entries[1]["untrusted"]["attachments"][0]["size"] == 600_000
+
+
+@pytest.mark.requirement("M16")
+async def test_headers_alone_list_the_same_attachments(user: ImapUser, tools: Tools) -> None:
+    user.append_all([bytes(with_attachments()), bytes(with_inline_picture()), bytes(letter())])
+    for row in (await tools.search())["messages"]:
+        head, full = await tools.read(row["reference"], headers_only=True), await tools.read(row["reference"])
+        assert "text" not in head["untrusted"]
+        assert head["untrusted"]["headers"] == full["untrusted"]["headers"]
+        assert [{**entry, "size": None} for entry in head["untrusted"]["attachments"]] == [
+            {**entry, "size": None} for entry in full["untrusted"]["attachments"]
+        ]
+
+
+@pytest.mark.requirement("S20", "S21")
+async def test_rows_have_previews_and_stay_unread(user: ImapUser, tools: Tools) -> None:
+    html = letter("HTML", "-\n")
+    html.set_content("<style>p {color: red}</style><h1>Offer</h1><p>Only <b>today</b></p>", "html")
+    encoded = letter("Encoded")
+    encoded.set_content("Zürich, 東京\n", cte="base64")
+    messages = [bytes(each) for each in (letter(text="Plain words.\n"), with_attachments(), html, encoded)]
+    user.append_all(messages)
+    page = await tools.search(previews=True, order="oldest")
+    shown = [row["untrusted"]["preview"] for row in page["messages"]]
+    assert shown == ["Plain words.", "A few words.", "Offer Only today", "Zürich, 東京"]
+    assert page["warnings"] == []
+    assert all(user.flags(row["reference"]["uid"]) == set() for row in page["messages"])
+
+
+@pytest.mark.requirement("G4", "G5")
+async def test_an_attachment_is_read_as_text(user: ImapUser, tools: Tools) -> None:
+    message = with_attachments()
+    message.add_attachment("a;b\nGrüße;2\n", subtype="csv", filename="table.csv", charset="iso-8859-1")
+    user.append(bytes(message))
+    reference = await only(tools)
+    answer = await tools.call("mail_get_attachment", reference=reference, index=3, as_="text")
+    assert answer["untrusted"]["text"] == "a;b\nGrüße;2"
+    with refused("invalid_argument"):
+        await tools.call("mail_get_attachment", reference=reference, index=1, as_="text")

@@ -40,7 +40,13 @@ async def use_everything(tools: Tools) -> None:
     await tools.search(folder="role:trash")
     reference = page["messages"][0]["reference"]
     await tools.read(reference)
+    await tools.read(reference, headers_only=True)
     await tools.call("mail_get_attachment", reference=reference, index=1)
+    with pytest.raises(ToolFailed):
+        await tools.call("mail_get_attachment", reference=reference, index=1, as_="text")
+    rows = (await tools.search(previews=True))["messages"]
+    for headers_only in (False, True):
+        await tools.call("mail_read", references=[row["reference"] for row in rows], headers_only=headers_only)
     for wrong in ({"folder": "No such"}, {"folder": "role:all"}):
         with pytest.raises(ToolFailed):
             await tools.search(**wrong)

@@ -1,0 +1,108 @@
+"""FETCH of several messages at once: what came whole is handed on, and what did not is for the caller to ask alone.
+
+So one message that the server or the wire spoils costs the others nothing, and no message is ever called missing here:
+that is decided where it is asked for by itself (RFC 9051, 6.4.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mailgate.imap import commands
+from mailgate.imap.connection import ImapConnection
+from mailgate.imap.fetch_data import FetchData
+from mailgate.imap.fetching import flags_of, rows_by_uid, unreadable_uids
+from mailgate.imap.outline import outline_of
+from mailgate.imap.rows import HeadRow, PreviewRow, SourceRow
+from mailgate.imap.values import Uid
+from mailgate.limits import PREVIEW_CHARS, PREVIEW_HEADER_BYTES, PREVIEW_SOURCE_BYTES
+
+
+class BulkFetch:
+    """Commands about several messages on one connection, each with a deadline of `seconds`."""
+
+    def __init__(self, connection: ImapConnection, *, mod_seq: bool, seconds: float) -> None:
+        self._connection = connection
+        self._mod_seq = mod_seq
+        self._seconds = seconds
+
+    async def sources(self, uids: Sequence[Uid], each: int) -> tuple[SourceRow, ...]:
+        """The messages that the server calls smaller than `each` octets and that came whole, in the order asked.
+
+        Two commands: sizes first, so that a server which ignores the bound of a partial FETCH is not asked for more
+        than it can send. Never more than `each` octets of one message are kept.
+        """
+        sizes = await self._ask(uids, commands.size_items())
+        small = [uid for uid in uids if uid in sizes and (sizes[uid].size or each) < each]
+        if not small:
+            return ()
+        rows = await self._ask(small, commands.source_items(each, mod_seq=self._mod_seq), keep_literal=each)
+        return tuple(row for uid in small if uid in rows and (row := _whole(uid, rows[uid], each)) is not None)
+
+    async def heads(self, uids: Sequence[Uid], limit: int) -> tuple[HeadRow, ...]:
+        """The header of each message, at most `limit` octets of it, and the structure where it can be read."""
+        items = commands.head_items(limit, mod_seq=self._mod_seq, body_structure=True)
+        rows = await self._ask(uids, items, keep_literal=limit)
+        return tuple(row for uid in uids if uid in rows and (row := head_row(uid, rows[uid], limit)) is not None)
+
+    async def previews(self, uids: Sequence[Uid], *, offered: bool) -> tuple[PreviewRow, ...]:
+        """What a preview is made of, from one command; a message about which nothing usable was said is left out.
+
+        `offered`: the server says that it makes previews. Cyrus says so where it is set up to make none, so until it
+        has made one in this session the beginning of the text is asked for too.
+        """
+        by_server = offered and self._connection.makes_previews is not False
+        by_text = not by_server or self._connection.makes_previews is None
+        items = commands.preview_items(by_server=by_server, by_text=by_text)
+        rows = await self._ask(uids, items, keep_literal=max(PREVIEW_SOURCE_BYTES, PREVIEW_HEADER_BYTES))
+        if by_server and by_text and rows:
+            self._connection.makes_previews = any(row.preview for row in rows.values())
+        found = (_preview(uid, rows[uid], by_text) for uid in uids if uid in rows)
+        return tuple(row for row in found if row is not None)
+
+    async def _ask(
+        self, uids: Sequence[Uid], items: Sequence[str], *, keep_literal: int | None = None
+    ) -> dict[int, FetchData]:
+        """The rows about these UIDs that can be relied on; none of them matters if the server refused."""
+        if not uids:
+            return {}
+        command = commands.uid_fetch(uids, items)
+        result = await self._connection.run(command, seconds=self._seconds, keep_literal=keep_literal)
+        bad = unreadable_uids(result, uids)
+        rows = rows_by_uid(result)
+        return {uid: rows[uid] for uid in uids if uid in rows and uid not in bad}
+
+
+def _whole(uid: Uid, row: FetchData, each: int) -> SourceRow | None:
+    source = row.source
+    if not source or source.truncated or len(source) >= each:
+        return None
+    return SourceRow(uid, flags_of(row), row.internal_date, row.size, row.mod_seq, bytes(source), truncated=False)
+
+
+def head_row(uid: Uid, row: FetchData, limit: int) -> HeadRow | None:
+    """The row, or None where it has no header."""
+    header = row.header
+    if header is None:
+        return None
+    return HeadRow(
+        uid=uid,
+        flags=flags_of(row),
+        internal_date=row.internal_date,
+        size=row.size,
+        mod_seq=row.mod_seq,
+        header=bytes(header[:limit]),
+        truncated=header.truncated or len(header) >= limit,
+        outline=None if row.body_structure is None else outline_of(row.body_structure),
+    )
+
+
+def _preview(uid: Uid, row: FetchData, by_text: bool) -> PreviewRow | None:
+    if row.preview or not by_text:
+        # RFC 8970, 3: at most 200 characters of UTF-8, or NIL, which means that the message has no words.
+        return PreviewRow(uid, server_text=bytes((row.preview or b"")[: 8 * PREVIEW_CHARS]))
+    text = row.sections.get("BODY[TEXT]")
+    if row.header is None or text is None:
+        return None
+    cut = text.truncated or len(text) >= PREVIEW_SOURCE_BYTES
+    return PreviewRow(uid, bytes(row.header), bytes(text[:PREVIEW_SOURCE_BYTES]), cut)

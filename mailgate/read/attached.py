@@ -1,0 +1,67 @@
+"""The attachments of a message that was not downloaded, from the server's account of its structure.
+
+The same rules that list a downloaded message's attachments list these, so that an index means the same in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from mailgate.mime.attachments import attached_parts, describe
+from mailgate.mime.content import Content, content_of
+from mailgate.mime.fields import HeaderFields
+from mailgate.mime.model import AttachmentInfo
+from mailgate.mime.structure import MessagePart
+from mailgate.mime.text import find_body
+
+if TYPE_CHECKING:
+    from mailgate.imap.outline import PartOutline
+
+_IDENTITY = frozenset({"", "7bit", "8bit", "binary"})
+
+
+def attachments_in(outline: PartOutline | None) -> tuple[AttachmentInfo, ...] | None:
+    """The list, or None without an outline. `size` is known where the part is not encoded (RFC 2045, 6.2)."""
+    if outline is None:
+        return None
+    places = iter(range(1_000_000))
+    root = _part(outline, places)
+    sizes = dict(_sizes(outline, root))
+    attached = attached_parts(root, find_body(root))
+    return tuple(describe(index, one, sizes.get(one.part.start) or 0) for index, one in enumerate(attached, start=1))
+
+
+def _part(outline: PartOutline, places: Iterator[int]) -> MessagePart:
+    """A part as parsing would have found it, with a place of its own instead of offsets."""
+    children = tuple(_part(child, places) for child in outline.children)
+    place = next(places)
+    content = _content(outline)
+    known = outline.octets is not None and content.encoding in _IDENTITY
+    return MessagePart(content, place, place + (outline.octets != 0), complete=known, children=children)
+
+
+def _content(outline: PartOutline) -> Content:
+    kind = b"%b/%b" % (outline.kind, outline.subtype)
+    fields = [
+        ("content-type", kind + _shown(outline.parameters)),
+        ("content-transfer-encoding", outline.encoding),
+        ("content-id", outline.content_id),
+    ]
+    if outline.disposition:
+        fields.append(("content-disposition", outline.disposition + _shown(outline.disposition_parameters)))
+    return content_of(HeaderFields(tuple(fields)))
+
+
+def _shown(parameters: Sequence[tuple[bytes, bytes]]) -> bytes:
+    """Parameters as a header field has them (RFC 2045, 5.1), quoted whatever they hold."""
+    quoted = ((name, value.replace(b"\\", b"\\\\").replace(b'"', b'\\"')) for name, value in parameters if name)
+    return b"".join(b"; %b=%b" % (name, value if name.endswith(b"*") else b'"%b"' % value) for name, value in quoted)
+
+
+def _sizes(outline: PartOutline, part: MessagePart) -> Iterator[tuple[int, int]]:
+    """The size of each leaf by its place."""
+    if not part.children and outline.octets is not None:
+        yield part.start, outline.octets
+    for inner, child in zip(outline.children, part.children, strict=True):
+        yield from _sizes(inner, child)
