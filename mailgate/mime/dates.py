@@ -24,7 +24,8 @@ _ZONES: Final = {"ut": 0, "utc": 0, "gmt": 0, "z": 0} | {
 }
 _DATE: Final = re.compile(
     r"(?:[A-Za-z]{3,9}\.?(?:, ?| ))?(\d{1,2})[ -]([A-Za-z]{3})[a-z]{0,6}\.?[ -](\d{4}|\d{2}) "
-    r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)? ?(?:(?:GMT|UTC?)?([+-])(\d{2}):?(\d{2})|(UT|[A-Za-z]|[A-Za-z]{3,5}))",
+    r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)? ?"
+    r"(?:(?:GMT|UTC?)?([+-])(\d{2}):?(\d{2})|(UT|[A-Za-z]|[A-Za-z]{3,5}))",
     re.ASCII | re.IGNORECASE,
 )
 """A name of two letters other than UT is no zone but AM or PM, and the hour then is not the one that is written."""
