@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from html import unescape
@@ -86,6 +87,15 @@ class _Unseen:
         return True
 
 
+def _tag(name: str, attributes: Mapping[str, str]) -> str:
+    """A start tag as the next step reads it."""
+    shown = rules.RENAMED.get(name, name)
+    written = "".join(f' {key}="{value}"' for key, value in attributes.items())
+    if shown != name and name not in rules.PLAINLY_RENAMED:
+        written += f' was="{name}"'
+    return f"<{shown}{written}>"
+
+
 def scan(html: str, tokens: int = HTML_TOKENS_MAX) -> ScannedHtml:
     """Never raises; work is linear in the text, and no more than `tokens` tokens are taken."""
     return _Scanner(Tokenizer(html, tokens)).scan()
@@ -104,6 +114,11 @@ class _Scanner:
         self._tables: list[TableFacts] = []
         self._limited = False
         self._hidden_chars = 0
+        self._body: tuple[int, Mapping[str, str]] | None = None
+        """Where the first body stands in what was written, and its attributes."""
+        self._late_body: dict[str, str] = {}
+        self._has_body = False
+        """Something was written that only a body can hold, so it has begun, with or without a tag."""
 
     def scan(self) -> ScannedHtml:
         for token in self._tokenizer.tokens():
@@ -121,12 +136,14 @@ class _Scanner:
             # Whether the next element holds raw text depends on where it stands (13.2.6.5).
             self._tokenizer.foreign = self._unseen is not None and self._unseen.reason is _Reason.FOREIGN
         self._pop_to(0)
+        self._write_late_body()
         limited = self._limited or self._tokenizer.limited or self._formatting.limited
         return ScannedHtml("".join(self._out), "\n".join(self._css), limited, self._hidden_chars, self._tokenizer.taken)
 
     def _text(self, text: str) -> None:
         if self._unseen is None:
             if not text.isspace():
+                self._has_body = True
                 self._open_again()
             self._out.append(text.replace("<", "&lt;"))
             if self._tables:
@@ -161,6 +178,8 @@ class _Scanner:
             if tag.name == "select":  # within another it is taken for its end tag (13.2.6.4.16)
                 return
         name = tag.name
+        if name == "body" and self._has_body:
+            self._late_body = {**tag.attributes, **self._late_body}
         if name in rules.TRANSPARENT or not _PLAIN_NAME.fullmatch(name) or self._is_ignored(name):
             return
         self._close_implied(name)
@@ -177,7 +196,7 @@ class _Scanner:
         """A second body only adds attributes to the first, and a table's part outside of a table is nothing
         (13.2.6.4.7)."""
         if name == "body":
-            return bool(self._stack)
+            return self._has_body
         return name in rules.TABLE_PARTS and name != "table" and "table" not in self._stack
 
     def _start_ends(self, unseen: _Unseen, name: str) -> bool:
@@ -202,16 +221,27 @@ class _Scanner:
                 return _Reason.HIDDEN
         return _Reason.DEEP if len(self._stack) >= HTML_OPEN_ELEMENTS_MAX else None
 
+    def _write_late_body(self) -> None:
+        """The attributes of a body that comes late hold for all of the page, where the first has none of that name
+        (13.2.6.4.7): white letters may stand before the body that says black."""
+        if not self._late_body:
+            return
+        if self._body is None:
+            self._out.insert(0, _tag("body", self._late_body))
+            self._out.append("</div>")
+        else:
+            place, attributes = self._body
+            self._out[place] = _tag("body", {**self._late_body, **attributes})
+
     def _write(self, tag: StartTag) -> None:
-        shown = rules.RENAMED.get(tag.name, tag.name)
-        attributes = "".join(f' {key}="{value}"' for key, value in tag.attributes.items())
-        if shown != tag.name and tag.name not in rules.PLAINLY_RENAMED:
-            attributes += f' was="{tag.name}"'
+        self._has_body = True
+        if tag.name == "body":
+            self._body = (len(self._out), tag.attributes)
         if self._tables:
             self._tables[-1].element(tag.name)
         if tag.name == "table":
             self._tables.append(TableFacts.of(len(self._out), tag.attributes))
-        self._out.append(f"<{shown}{attributes}>")
+        self._out.append(_tag(tag.name, tag.attributes))
         if tag.name not in rules.VOID:
             self._stack.append(tag.name)
             self._tags.append(tag)

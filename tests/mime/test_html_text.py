@@ -205,3 +205,12 @@ def test_any_html_gives_safe_text(html: str) -> None:
     assert "\u202e" not in result.text
     assert not any("\ufdd0" <= character <= "\ufdef" for character in result.text)
     result.text.encode("utf-8")
+
+
+def test_a_body_that_comes_late_holds_for_what_stands_before_it() -> None:
+    """HTML Standard, 13.2.6.4.7: its attributes are added to the body that has begun without it."""
+    shown = html_to_text("<font color=FFFFFF>white on black</font><body bgcolor=#000000 text=#ffffff>more</body>")
+    assert (shown.text, shown.hidden_chars) == ("white on blackmore", 0)
+    first = html_to_text("<body bgcolor=black text=white><p>seen</p><body bgcolor=white>still")
+    assert (first.text.split(), first.hidden_chars) == (["seen", "still"], 0)
+    assert html_to_text('<p>gone</p><body style="display:none">too').text == ""
