@@ -15,7 +15,7 @@ from mailgate.imap.fetching import flags_of, rows_by_uid, unreadable_uids
 from mailgate.imap.outline import outline_of
 from mailgate.imap.rows import HeadRow, PreviewRow, SourceRow
 from mailgate.imap.values import Uid
-from mailgate.limits import PREVIEW_CHARS, PREVIEW_HEADER_BYTES, PREVIEW_SOURCE_BYTES
+from mailgate.limits import PREVIEW_HEADER_BYTES, PREVIEW_SOURCE_BYTES
 
 
 class BulkFetch:
@@ -45,19 +45,11 @@ class BulkFetch:
         rows = await self._ask(uids, items, keep_literal=limit)
         return tuple(row for uid in uids if uid in rows and (row := head_row(uid, rows[uid], limit)) is not None)
 
-    async def previews(self, uids: Sequence[Uid], *, offered: bool) -> tuple[PreviewRow, ...]:
-        """What a preview is made of, from one command; a message about which nothing usable was said is left out.
-
-        `offered`: the server says that it makes previews. Cyrus says so where it is set up to make none, so until it
-        has made one in this session the beginning of the text is asked for too.
-        """
-        by_server = offered and self._connection.makes_previews is not False
-        by_text = not by_server or self._connection.makes_previews is None
-        items = commands.preview_items(by_server=by_server, by_text=by_text)
+    async def previews(self, uids: Sequence[Uid]) -> tuple[PreviewRow, ...]:
+        """What a preview is made of, from one command; a message about which nothing usable was said is left out."""
+        items = commands.preview_items()
         rows = await self._ask(uids, items, keep_literal=max(PREVIEW_SOURCE_BYTES, PREVIEW_HEADER_BYTES))
-        if by_server and by_text and rows:
-            self._connection.makes_previews = any(row.preview for row in rows.values())
-        found = (_preview(uid, rows[uid], by_text) for uid in uids if uid in rows)
+        found = (_preview(uid, rows[uid]) for uid in uids if uid in rows)
         return tuple(row for row in found if row is not None)
 
     async def _ask(
@@ -97,10 +89,7 @@ def head_row(uid: Uid, row: FetchData, limit: int) -> HeadRow | None:
     )
 
 
-def _preview(uid: Uid, row: FetchData, by_text: bool) -> PreviewRow | None:
-    if row.preview or not by_text:
-        # RFC 8970, 3: at most 200 characters of UTF-8, or NIL, which means that the message has no words.
-        return PreviewRow(uid, server_text=bytes((row.preview or b"")[: 8 * PREVIEW_CHARS]))
+def _preview(uid: Uid, row: FetchData) -> PreviewRow | None:
     text = row.sections.get("BODY[TEXT]")
     if row.header is None or text is None:
         return None

@@ -265,11 +265,13 @@ def size_items() -> tuple[str, ...]:
     return ("UID", "RFC822.SIZE")
 
 
-def preview_items(*, by_server: bool, by_text: bool) -> tuple[str, ...]:
-    """Items for a preview: the server's own (RFC 8970, 3), the beginning of the text and how to read it, or both."""
+def preview_items() -> tuple[str, ...]:
+    """Items for a preview: the beginning of the text and how to read it.
+
+    Never the server's own (RFC 8970): it has no promise about hidden text, and Dovecot's shows it.
+    """
     header = f"BODY.PEEK[HEADER.FIELDS ({' '.join(PREVIEW_FIELDS)})]<0.{PREVIEW_HEADER_BYTES}>"
-    text = (header, f"BODY.PEEK[TEXT]<0.{PREVIEW_SOURCE_BYTES}>") if by_text else ()
-    return ("UID", *(("PREVIEW",) if by_server else ()), *text)
+    return ("UID", header, f"BODY.PEEK[TEXT]<0.{PREVIEW_SOURCE_BYTES}>")
 
 
 def sequence_set(uids: Iterable[int]) -> bytes:

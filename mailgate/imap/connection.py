@@ -163,8 +163,6 @@ class ImapConnection:
         """What the server offers in the present state; the login replaces it, nothing is ever united."""
         self.utf8 = False
         """Whether the server has confirmed ENABLE UTF8=ACCEPT (RFC 6855)."""
-        self.makes_previews: bool | None = None
-        """Whether the server gave a preview of its own when it was asked; None before that."""
         self.examined: bytes | None = None
         """The folder that was last opened here, if it was opened read-only."""
 

@@ -115,7 +115,7 @@ class ReadableFolder:
 
     async def fetch_previews(self, uids: Sequence[Uid]) -> tuple[PreviewRow, ...]:
         """What previews are made of, from one command; a message about which nothing usable was said is left out."""
-        return await self._bulk.previews(uids, offered=self.capabilities.features()["preview"])
+        return await self._bulk.previews(uids)
 
     async def fetch_source(self, uid: Uid, limit: int) -> SourceRow:
         """The first `limit` octets of a message.

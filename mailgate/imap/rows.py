@@ -77,14 +77,13 @@ class PreviewRow:
     """What a preview of one message is made of.
 
     `header`: the fields that say how to read the text; `text`: the first octets of what follows the header; `cut`:
-    there are more. `server_text`: the server's own preview, in UTF-8, in place of both.
+    there are more.
     """
 
     uid: Uid
     header: bytes = b""
     text: bytes = b""
     cut: bool = False
-    server_text: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,8 +100,8 @@ _DISPLAYS: Final = (
     " list-item run-in -webkit-box -webkit-inline-box -webkit-flex -ms-flexbox -ms-grid"
 ).split()
 _LENGTHS: Final = (
-    "height max-height width max-width font-size text-indent left right top bottom margin-left margin-top"
-    " letter-spacing"
+    "height min-height max-height width min-width max-width font-size text-indent left right top bottom margin-left"
+    " margin-top letter-spacing"
 ).split()
 VALID: Final[Mapping[str, Callable[[str], bool]]] = {
     "display": _keyword(*_DISPLAYS),

@@ -23,6 +23,7 @@ CUT: Final = "…"
 
 _SCHEMES: Final = frozenset({"http", "https", "mailto", "tel", "sms", "ftp", "ftps"})
 _SPECIAL: Final = frozenset({"http", "https", "ftp"})
+_NETWORK_PATH: Final = re.compile(r"[/\\]{2}(?![/\\])")
 _SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]{0,20}):")
 _UNSAFE: Final = re.compile(r"[\s<>\"'`(){}\[\]\\^|]")
 _LINE_ENDS: Final = re.compile(r"[\t\r\n]")
@@ -72,6 +73,8 @@ def parse_target(href: str) -> Target | None:
     scheme. Never raises."""
     # A browser drops these three wherever they stand (URL Standard, 4.4).
     text = clean(_LINE_ENDS.sub("", href), multiline=True).text.strip()
+    if _NETWORK_PATH.match(text):
+        text = "https://" + text[2:]  # what a mail program makes of it
     match = _SCHEME.match(text)
     if match is None or match[1].lower() not in _SCHEMES:
         return None

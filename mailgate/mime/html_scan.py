@@ -217,7 +217,7 @@ class _Scanner:
         if tag.name in rules.FORMATTING:
             declared = declarations(unescape(tag.attributes.get("style", "")))
             # A parser would re-open it in later blocks until its end tag: hidden until then.
-            if removes_subtree(tag.attributes, {key: each.value for key, each in declared.items()}):
+            if removes_subtree(tag.attributes, {key: each.value for key, each in declared.items()}, tag.name):
                 return _Reason.HIDDEN
         return _Reason.DEEP if len(self._stack) >= HTML_OPEN_ELEMENTS_MAX else None
 

@@ -195,7 +195,7 @@ class _Writer:
         if self._styles.exhausted:  # by this element, so not all is known of it
             self._limited = True
             return
-        if removes_subtree(attributes, values):
+        if removes_subtree(attributes, values, tag):
             self._hidden_chars += chars_of_text(node.text() or "")
             return
         # The scan bounds what is open; a parser adds at most tbody and tr to each table.

@@ -23,6 +23,7 @@ from mailgate.mime.html_colour import (
     parse_legacy_colour,
 )
 from mailgate.mime.html_css import length, pixels
+from mailgate.mime.html_rules import TABLE_PARTS
 
 Values = Mapping[str, str]
 """What holds for one element: property and value, after the cascade."""
@@ -74,18 +75,19 @@ class Look:
     unseen: bool = False
 
 
-def removes_subtree(attributes: Values, values: Values) -> bool:
-    """Whether nothing inside can be seen, whatever it says of itself."""
+def removes_subtree(attributes: Values, values: Values, name: str = "div") -> bool:
+    """Whether nothing inside the element `name` can be seen, whatever it says of itself."""
     display = values.get("display")
     if display == "none" or (display is None and ("hidden" in attributes or "popover" in attributes)):
         return True
     if not values:
         return False
     return (
-        values.get("mso-hide") == "all"
+        # On a link it is the button for everybody but Outlook, which has one of its own in a conditional comment.
+        (values.get("mso-hide") == "all" and "href" not in attributes)
         or values.get("content-visibility") == "hidden"
         or _opacity(values) < SEE_THROUGH
-        or _is_squeezed(values)
+        or _is_squeezed(name, values)
         or _is_off_screen(values)
         or _is_clipped(values)
         or _is_shrunk(values)
@@ -190,11 +192,23 @@ def _opacity(values: Values) -> float:
     return min(max(opacity, 0.0), 1.0)
 
 
-def _is_squeezed(values: Values) -> bool:
+def _is_squeezed(name: str, values: Values) -> bool:
     """No room inside, and what does not fit is cut off."""
     if values.get("overflow-x") not in _CUTS and values.get("overflow-y") not in _CUTS:
         return False
-    sizes = (pixels(values.get(key, ""), of_percent=600) for key in ("height", "max-height", "width", "max-width"))
+    if name in TABLE_PARTS and "display" not in values:
+        # A cell grows with what is in it, and its table with the cell (CSS 2.2, 17.5); a greatest height is another
+        # matter to mail programs, and nothing but a means of hiding.
+        return _is_flat({key: value for key, value in values.items() if key == "max-height"}, "height")
+    return _is_flat(values, "height") or _is_flat(values, "width")
+
+
+def _is_flat(values: Values, side: str) -> bool:
+    """A least size wins over the others (CSS 2.2, 10.4 and 10.7)."""
+    least = pixels(values.get(f"min-{side}", ""), of_percent=600)
+    if least is not None and least > _SMALLEST_BOX:
+        return False
+    sizes = (pixels(values.get(key, ""), of_percent=600) for key in (side, f"max-{side}"))
     return any(size is not None and size <= _SMALLEST_BOX for size in sizes)
 
 

@@ -38,11 +38,6 @@ def preview_of(header: bytes, text: bytes, *, cut: bool, deadline: Deadline | No
     return _extract(_URL.sub(" ", _QUOTED.sub(" ", shown)), parsed.sanitized)
 
 
-def preview_from_server(octets: bytes) -> Clean | None:
-    """The server's own preview (RFC 8970), cleaned and as short as ours."""
-    return _extract(octets.decode("utf-8", "replace"), sanitized=False)
-
-
 def _extract(text: str, sanitized: bool) -> Clean | None:
     words = " ".join(text.split())
     safe = clean(words)

@@ -34,7 +34,7 @@ _TRIES_MAX: Final = 2000
 _GAP_MAX: Final = 3
 """Blank lines between an introduction and marked lines."""
 _REPLY_PREFIX: Final = re.compile(
-    r"(?:\s*(?:re|r|aw|antw|antwort|sv|vs|ref|rif|odp|res|ynt|atb|bls|ang|回复|回覆|答复|答覆|返信|회신|תשובה|השב|رد"
+    r"(?:\s*(?:re|r|aw|antw|antwort|sv|ref|rif|odp|res|ynt|atb|bls|ang|回复|回覆|答复|答覆|返信|회신|תשובה|השב|رد"
     r"|ตอบกลับ|trả lời)"
     r"(?:\[\d+\])?\s*[:：])+",
     re.IGNORECASE,
@@ -234,7 +234,7 @@ class _Page:
         # `On 2 March 2026 Anna Berg wrote:` can be the writer's own.
         if introduced is not None and (introduced.strong or edge):
             return _Piece(_Kind.HISTORY, first, run.stop, introduced.author, introduced.date)
-        if introduced is None and edge and self._evident(run, own_before):
+        if introduced is None and edge and self._evident(run):
             return _Piece(_Kind.HISTORY, run.start, run.stop)
         return _Piece(_Kind.MARKED, run.start, run.stop)
 
@@ -248,18 +248,10 @@ class _Page:
             return True
         return run.last and end == len(self._lines) and not letter.substance([self._lines[run.stop :]])
 
-    def _evident(self, run: _Run, own_before: Sequence[Line]) -> bool:
-        """Whether unintroduced quoted lines are mail by themselves: they hold older quotations, a quoted signature,
-        or greet below a finished letter. Only with the marks of plain text."""
-        if self._form is not TextFormat.PLAIN:
-            return False
-        quoted = [line for line in self._lines[run.start : run.stop] if line.depth]
-        if self._introduces_deeper(run.start, run.stop):
-            return True
-        if any(line.text.lstrip(" >") in ("-- ", "--") for line in quoted):
-            return True
-        greets = letter.is_greeting(next((line.said for line in quoted if line.said), ""))
-        return greets and (not letter.substance([own_before]) or letter.ends_letter(own_before))
+    def _evident(self, run: _Run) -> bool:
+        """Whether unintroduced quoted lines are mail by themselves: they hold older quotations. Only with the marks of
+        plain text. A greeting or a signature among them is no proof: a draft that is shown to somebody has both."""
+        return self._form is TextFormat.PLAIN and self._introduces_deeper(run.start, run.stop)
 
     def _introduces_deeper(self, start: int, stop: int) -> bool:
         """Whether a quoted line introduces lines quoted twice."""

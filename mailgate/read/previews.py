@@ -12,7 +12,7 @@ from mailgate.errors import UpstreamError
 from mailgate.imap.values import Uid
 from mailgate.limits import PARSE_SECONDS, PREVIEW_SECONDS
 from mailgate.mime.model import Clean, ReadWarning
-from mailgate.mime.preview import preview_from_server, preview_of
+from mailgate.mime.preview import preview_of
 from mailgate.read.offload import Deadline, OutOfTime, off_loop
 from mailgate.read.ports import ReadableFolder
 from mailgate.read.summary import MessageSummary
@@ -62,8 +62,6 @@ def _made(rows: Sequence[PreviewRow], expired: Deadline) -> Mapping[Uid, Clean |
 
 
 def _one(row: PreviewRow, expired: Deadline) -> Clean | None:
-    if row.server_text is not None:
-        return preview_from_server(row.server_text)
     return preview_of(row.header, row.text, cut=row.cut, deadline=expired)
 
 

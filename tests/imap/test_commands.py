@@ -100,12 +100,8 @@ CASES: dict[str, tuple[Command, tuple[bytes, ...]]] = {
         commands.uid_fetch([Uid(5)], commands.head_items(1000, mod_seq=True, body_structure=True)),
         (b"A1 UID FETCH 5 (UID FLAGS INTERNALDATE RFC822.SIZE MODSEQ BODYSTRUCTURE BODY.PEEK[HEADER]<0.1000>)\r\n",),
     ),
-    "fetch the server's previews": (
-        commands.uid_fetch([Uid(5)], commands.preview_items(by_server=True, by_text=False)),
-        (b"A1 UID FETCH 5 (UID PREVIEW)\r\n",),
-    ),
     "fetch what previews are made of": (
-        commands.uid_fetch([Uid(5)], commands.preview_items(by_server=False, by_text=True)),
+        commands.uid_fetch([Uid(5)], commands.preview_items()),
         (
             b"A1 UID FETCH 5 (UID BODY.PEEK[HEADER.FIELDS (MIME-VERSION CONTENT-TYPE CONTENT-TRANSFER-ENCODING)]"
             b"<0.4096> BODY.PEEK[TEXT]<0.4096>)\r\n",

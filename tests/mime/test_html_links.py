@@ -44,7 +44,7 @@ def test_a_target_is_what_a_browser_would_follow_less_tracking(href: str, target
     "href",
     [
         *("javascript:alert(1)", "java\tscript:alert(1)", "JaVaScRiPt:x", "data:text/html,x", "cid:a@b", "vbscript:x"),
-        *("file:///etc/passwd", "about:blank", "blob:x", "#top", "/path", "//host/path", "x.html", "", "http://", "https://[",
+        *("file:///etc/passwd", "about:blank", "blob:x", "#top", "/path", "x.html", "", "http://", "https://[",
           "https://[::1", "https:///", "https://" + "ü" * 300 + ".example/", "ht!tp://x", "\x00javascript:x"),
     ],
 )  # fmt: skip
@@ -151,3 +151,10 @@ def test_any_text_and_any_target_are_compared_without_an_exception(unit: str) ->
         text_differs(text, target)
         parse_target(f"https://{text}/?{text}#{text}")
         parse_target(f"mailto:{text}")
+
+
+@pytest.mark.parametrize("href", ["//evil.example/login", "/\\evil.example/login", "\\\\evil.example/login"])
+def test_a_target_without_a_scheme_leads_to_its_host_all_the_same(href: str) -> None:
+    result = html_to_text(f'<a href="{href}">https://good.example/login</a>')
+    assert "https://evil.example/login" in result.text
+    assert result.differs

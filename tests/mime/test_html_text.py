@@ -214,3 +214,18 @@ def test_a_body_that_comes_late_holds_for_what_stands_before_it() -> None:
     first = html_to_text("<body bgcolor=black text=white><p>seen</p><body bgcolor=white>still")
     assert (first.text.split(), first.hidden_chars) == (["seen", "still"], 0)
     assert html_to_text('<p>gone</p><body style="display:none">too').text == ""
+
+
+SEEN = {
+    "a cell grows": '<table><tr><td width=1 style="width:1px;overflow:hidden">EUR 500</td></tr></table>',
+    "a table grows": '<table style="width:1px;min-width:100%;overflow:hidden"><tr><td>EUR 500</td></tr></table>',
+    "the least height wins": '<div style="height:0;min-height:40px;overflow:hidden">EUR 500</div>',
+    "a button that Outlook replaces": '<a href="http://x.example" style="background:red;mso-hide:all">EUR 500</a>',
+}
+
+
+@pytest.mark.parametrize("html", SEEN.values(), ids=SEEN.keys())
+def test_what_a_browser_shows_is_not_taken_for_hidden(html: str) -> None:
+    result = html_to_text(html)
+    assert "EUR 500" in result.text
+    assert result.hidden_chars == 0

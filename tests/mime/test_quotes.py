@@ -372,3 +372,24 @@ def test_a_forwarded_message_in_html_is_content() -> None:
     )
     text = html_to_text(html).text
     assert fold(text, form=TextFormat.MARKDOWN) == FoldedText(text)
+
+
+DRAFTS = {
+    "above the question": "> Dear Mr Smith,\n> NEW we cancel.\n> Regards\n\nAnna, my draft. What do you think?",
+    "below a finished letter": "Dear Anna,\n\nI propose this.\n\nRegards,\nBen\n\n> Dear Mr Smith,\n> NEW we cancel.",
+    "with a signature": "Hello Anna,\n\nthe note\n\n> NEW Dear all,\n> we are closed.\n> -- \n> Jo\n\nRegards\nBen",
+}
+
+
+@pytest.mark.parametrize("text", DRAFTS.values(), ids=DRAFTS.keys())
+def test_a_draft_shown_with_marks_is_not_folded(text: str) -> None:
+    assert fold_quotes(text, TextFormat.PLAIN).text == text
+
+
+def test_a_danish_or_norwegian_forward_is_not_folded() -> None:
+    """VS is a reply in Finnish and a forward in Danish and Norwegian: in doubt it stays."""
+    text = (
+        "Hej Carl\n\nKunden har et problem.\n\nFra: Anna Berg <anna@x.example>\nSendt: 2. marts 2026 10:15\n"
+        "Til: Ben <ben@y.example>\nEmne: Budget\n\nNEW content"
+    )
+    assert fold_quotes(text, TextFormat.PLAIN, subject="VS: Budget").text == text

@@ -11,7 +11,7 @@ from mailgate.imap.rows import PreviewRow
 from mailgate.imap.values import Uid
 from mailgate.limits import PREVIEW_CHARS
 from mailgate.mime import preview as preview_module
-from mailgate.mime.preview import preview_from_server, preview_of
+from mailgate.mime.preview import preview_of
 from mailgate.read import previews as previews_module
 from mailgate.read.request import SearchRequest
 from mailgate.read.search import SearchPage
@@ -133,15 +133,6 @@ def test_an_extract_is_short_and_says_that_it_goes_on(word: str) -> None:
     assert found is not None
     assert PREVIEW_CHARS - 10 <= len(found.text) <= PREVIEW_CHARS
     assert found.text.endswith(("\N{HORIZONTAL ELLIPSIS}",))
-
-
-def test_the_servers_own_words_are_cleaned_too() -> None:
-    found = preview_from_server("Grüße\r\n\u202eaus ".encode() + b"\xff" + b" x" * 400)
-    assert found is not None
-    assert found.text.startswith("Grüße aus \ufffd x")
-    assert found.changed
-    assert len(found.text) <= PREVIEW_CHARS
-    assert preview_from_server(b" \r\n") is None
 
 
 @pytest.mark.parametrize("piece", [b"<a ", b"<!--", b"[](", b"> ", b"![", b"**", b"|", b"--b\r\n"])
