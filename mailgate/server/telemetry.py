@@ -68,6 +68,7 @@ def configure_logging(
     """Send this process's logs to stderr (or `stream`), and only in our form. stdout belongs to the stdio transport."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonFormatter() if log_format == "json" else ConsoleFormatter())
+    handler.addFilter(SeldomFromLibraries())
     root = logging.getLogger()
     for old in list(root.handlers):
         root.removeHandler(old)
@@ -100,7 +101,7 @@ def _time(record: logging.LogRecord) -> str:
 
 
 def _content(record: logging.LogRecord) -> dict[str, Any]:
-    own = record.name == OWN or record.name.startswith(OWN + ".")
+    own = _is_own(record)
     content: dict[str, Any] = {"event": record.getMessage() if own or record.name in TRUSTED_MESSAGES else "library"}
     if own:
         content |= getattr(record, FIELDS, {})
@@ -109,6 +110,29 @@ def _content(record: logging.LogRecord) -> dict[str, Any]:
     if record.exc_info and record.exc_info[0] is not None:
         content["exception"] = record.exc_info[0].__name__
     return content
+
+
+def _is_own(record: logging.LogRecord) -> bool:
+    return record.name == OWN or record.name.startswith(OWN + ".")
+
+
+class SeldomFromLibraries(logging.Filter):
+    """Lets a library's logger say a thing once a second. What gets through of it is its name and no more, and asyncio
+    repeats itself thousands of times a second where connections cannot be accepted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: dict[tuple[str, int], float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the line is written."""
+        if _is_own(record) or record.name in TRUSTED_MESSAGES:
+            return True
+        said = self._said.get((record.name, record.levelno))
+        if said is not None and 0 <= record.created - said < 1.0:
+            return False
+        self._said[record.name, record.levelno] = record.created
+        return True
 
 
 # --- other people's loggers --------------------------------------------------------------------------------------

@@ -103,3 +103,22 @@ def test_configuring_twice_logs_once(stream: io.StringIO) -> None:
     telemetry.configure_logging("info", "json", stream)
     telemetry.log_refusal(status=401, code="unauthorized")
     assert len(stream.getvalue().splitlines()) == 1
+
+
+def test_a_library_that_repeats_itself_gets_one_line_a_second() -> None:
+    """asyncio reports every connection that it cannot accept, thousands of times a second."""
+    stream = io.StringIO()
+    telemetry.configure_logging("info", "json", stream)
+    handler = logging.getLogger().handlers[0]
+
+    def line(name: str, at: float) -> None:
+        record = logging.LogRecord(name, logging.ERROR, "", 0, "x", (), None)
+        record.created = at
+        handler.handle(record)
+
+    for at in (100.0, 100.2, 100.9, 101.1, 50.0):
+        line("asyncio", at)
+        line("mailgate.server", at)
+    said = [json.loads(text) for text in stream.getvalue().splitlines()]
+    assert [entry.get("logger") for entry in said].count("asyncio") == 3
+    assert len(said) == 8
