@@ -105,9 +105,8 @@ def test_configuring_twice_logs_once(stream: io.StringIO) -> None:
     assert len(stream.getvalue().splitlines()) == 1
 
 
-def test_a_library_that_repeats_itself_gets_one_line_a_second() -> None:
+def test_a_library_that_repeats_itself_gets_one_line_a_second(stream: io.StringIO) -> None:
     """asyncio reports every connection that it cannot accept, thousands of times a second."""
-    stream = io.StringIO()
     telemetry.configure_logging("info", "json", stream)
     handler = logging.getLogger().handlers[0]
 
