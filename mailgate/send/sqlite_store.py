@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -25,6 +26,7 @@ from mailgate.send.store import StoredClaim, StoredMessage, StoredOutcome, Store
 _Result = TypeVar("_Result")
 _BUSY_SHARE = 0.8
 """Part of a step's time spent waiting for another process; the rest is for the work itself."""
+_MODE_SECONDS = 0.01
 
 
 class SqliteStore:
@@ -114,10 +116,23 @@ class SqliteStore:
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
             connection = sqlite3.connect(self._path, timeout=self._seconds * _BUSY_SHARE, isolation_level=None)
             self._connection, self._file = connection, self._identity()
-            for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
+            self._use_wal(connection)
+            for pragma in ("synchronous=FULL", "secure_delete=ON"):
                 connection.execute(f"PRAGMA {pragma}")
             connection.executescript(SCHEMA)
         return self._connection
+
+    def _use_wal(self, connection: sqlite3.Connection) -> None:
+        """SQLite does not wait where two want to change a new file's mode at once, it says busy to one of them."""
+        until = time.monotonic() + self._seconds * _BUSY_SHARE
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError:
+                if time.monotonic() >= until:
+                    raise
+                time.sleep(_MODE_SECONDS)
 
     def _identity(self) -> tuple[int, int] | None:
         try:
