@@ -6,12 +6,13 @@ that is decided where it is asked for by itself (RFC 9051, 6.4.5).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from mailgate.imap import commands
-from mailgate.imap.connection import ImapConnection
+from mailgate.imap.exchange import CommandResult, Request
 from mailgate.imap.fetch_data import FetchData
 from mailgate.imap.fetching import flags_of, rows_by_uid, unreadable_uids
+from mailgate.imap.opening import MakeRequest
 from mailgate.imap.outline import outline_of
 from mailgate.imap.rows import HeadRow, PreviewRow, SourceRow
 from mailgate.imap.values import Uid
@@ -19,12 +20,10 @@ from mailgate.limits import PREVIEW_HEADER_BYTES, PREVIEW_SOURCE_BYTES
 
 
 class BulkFetch:
-    """Commands about several messages on one connection, each with a deadline of `seconds`."""
+    """Commands about several messages of one folder. `send`: asks in that folder, and opens it where that is due."""
 
-    def __init__(self, connection: ImapConnection, *, mod_seq: bool, seconds: float) -> None:
-        self._connection = connection
-        self._mod_seq = mod_seq
-        self._seconds = seconds
+    def __init__(self, send: Callable[[MakeRequest], Awaitable[CommandResult]]) -> None:
+        self._send = send
 
     async def sources(self, uids: Sequence[Uid], each: int) -> tuple[SourceRow, ...]:
         """The messages that the server calls smaller than `each` octets and that came whole, in the order asked.
@@ -36,12 +35,12 @@ class BulkFetch:
         small = [uid for uid in uids if uid in sizes and (sizes[uid].size or each) < each]
         if not small:
             return ()
-        rows = await self._ask(small, commands.source_items(each, mod_seq=self._mod_seq), keep_literal=each)
+        rows = await self._ask(small, commands.source_items(each, mod_seq=True), keep_literal=each)
         return tuple(row for uid in small if uid in rows and (row := _whole(uid, rows[uid], each)) is not None)
 
     async def heads(self, uids: Sequence[Uid], limit: int) -> tuple[HeadRow, ...]:
         """The header of each message, at most `limit` octets of it, and the structure where it can be read."""
-        items = commands.head_items(limit, mod_seq=self._mod_seq, body_structure=True)
+        items = commands.head_items(limit, mod_seq=True, body_structure=True)
         rows = await self._ask(uids, items, keep_literal=limit)
         return tuple(row for uid in uids if uid in rows and (row := head_row(uid, rows[uid], limit)) is not None)
 
@@ -55,11 +54,18 @@ class BulkFetch:
     async def _ask(
         self, uids: Sequence[Uid], items: Sequence[str], *, keep_literal: int | None = None
     ) -> dict[int, FetchData]:
-        """The rows about these UIDs that can be relied on; none of them matters if the server refused."""
+        """The rows about these UIDs that can be relied on; none of them matters if the server refused.
+
+        MODSEQ among the items is left out where the folder keeps none.
+        """
         if not uids:
             return {}
-        command = commands.uid_fetch(uids, items)
-        result = await self._connection.run(command, seconds=self._seconds, keep_literal=keep_literal)
+
+        def request(mod_seq: bool) -> Request:
+            asked = [item for item in items if item != "MODSEQ" or mod_seq]
+            return Request(commands.uid_fetch(uids, asked), keep_literal)
+
+        result = await self._send(request)
         bad = unreadable_uids(result, uids)
         rows = rows_by_uid(result)
         return {uid: rows[uid] for uid in uids if uid in rows and uid not in bad}

@@ -236,10 +236,19 @@ def uid_search(criteria: SearchCriteria, window: ScanWindow, *, utf8: bool = Fal
 
 def uid_fetch(uids: Iterable[Uid], items: Sequence[str]) -> Command:
     """UID FETCH (RFC 9051, 6.4.5) of items that set no flag; `ValueError` for one that would set \\Seen."""
+    return _fetch(sequence_set(uids), items)
+
+
+def uid_fetch_window(window: ScanWindow, items: Sequence[str]) -> Command:
+    """As `uid_fetch`, of all messages in the window, whichever there are."""
+    return _fetch(b"%d:%d" % (window.low, window.high), items)
+
+
+def _fetch(messages: bytes, items: Sequence[str]) -> Command:
     for item in items:
         if not _FETCH_ITEM.fullmatch(item) or _SECTION_READ.match(item):
             raise ValueError("a fetch item is malformed or would change flags")
-    return Command(CommandKind.UID_FETCH, (sequence_set(uids), f"({' '.join(items)})".encode()))
+    return Command(CommandKind.UID_FETCH, (messages, f"({' '.join(items)})".encode()))
 
 
 def summary_items(*, mod_seq: bool, body_structure: bool) -> tuple[str, ...]:

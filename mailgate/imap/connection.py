@@ -4,6 +4,9 @@ Taken from aioimaplib: the protocol that asyncio connects, and its tags. Replace
 time-outs and failure, because upstream's parser changes values, loses responses and has no bounds;
 tests/imap/test_aioimaplib_seam.py pins what is relied on.
 
+Commands that only read may leave together, in one flight. They are answered in the order sent, and whatever comes
+before the end of one belongs to that one and to none behind it.
+
 The rule for failure is one: a connection in doubt is aborted and never used again. In doubt means a time-out, a
 cancellation, a tag nobody waits for, a tagged line that cannot be read, a passed bound, BYE, or a lost connection.
 """
@@ -14,6 +17,7 @@ import asyncio
 import logging
 import socket
 import ssl
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from aioimaplib.aioimaplib import IMAP4ClientProtocol
@@ -30,11 +34,11 @@ from mailgate.imap import commands
 from mailgate.imap.capabilities import CapabilitySet
 from mailgate.imap.commands import Command, CommandKind
 from mailgate.imap.endpoint import ImapEndpoint, Security
-from mailgate.imap.exchange import CommandResult, Exchange
+from mailgate.imap.exchange import CommandResult, Exchange, Line, Request, parts_of
 from mailgate.imap.framing import Frame, FramingError, ResponseFramer
 from mailgate.imap.reaching import GREETING_FAULTS, Progress
 from mailgate.imap.responses import Condition, Continuation, Malformed, Response, Status, Tagged, parse_response
-from mailgate.imap.tls import Validity, tls_failure, validity_of
+from mailgate.imap.tls import Validity, connect_failure, validity_of
 from mailgate.limits import LIVENESS_SECONDS
 
 # aioimaplib logs every octet it sees at DEBUG and a password at ERROR (a tag mismatch during LOGIN). None of its
@@ -51,11 +55,17 @@ class _Protocol(IMAP4ClientProtocol):  # type: ignore[misc]
         self.framer = ResponseFramer()
         self.greeting: asyncio.Future[Response | None] = loop.create_future()
         self.lost: asyncio.Future[None] = loop.create_future()
-        self.exchange: Exchange | None = None
+        self.line = Line(self._expect)
+        self.disordered = False
         self.failure: UpstreamError | None = None
         self.answered = False
         self.sealed = False
         """After the OK to STARTTLS nothing may come before TLS: it was not sent by the server we will verify."""
+
+    @property
+    def exchange(self) -> Exchange | None:
+        """The command whose answer is arriving; the last one, when all have been answered."""
+        return self.line.current
 
     def data_received(self, data: bytes) -> None:
         """Frame, parse and hand on; whatever goes wrong here ends the connection, never the loop."""
@@ -111,6 +121,7 @@ class _Protocol(IMAP4ClientProtocol):  # type: ignore[misc]
     def _accept_tagged(self, tagged: Tagged) -> None:
         exchange = self.exchange
         if exchange is None or tagged.tag != exchange.tag or exchange.tagged.done():
+            self.disordered = self.line.has_later(tagged.tag)
             self.fail(UpstreamProtocolError("The mail server answered a command that was not sent."))
             return
         self.answered = True
@@ -118,6 +129,11 @@ class _Protocol(IMAP4ClientProtocol):  # type: ignore[misc]
         if self.sealed:
             self.transport.pause_reading()
         exchange.end(tagged)
+        self.line.advance()
+
+    def _expect(self, exchange: Exchange) -> None:
+        self.framer.reset_counters()
+        self.framer.keep_literal = exchange.request.keep_literal
 
     def _accept_bye(self, bye: Condition) -> None:
         if self.exchange is not None and self.exchange.command.kind is CommandKind.LOGOUT:
@@ -131,8 +147,7 @@ class _Protocol(IMAP4ClientProtocol):  # type: ignore[misc]
             self.failure = error
         if not self.greeting.done():
             self.greeting.set_result(None)
-        if self.exchange is not None:
-            self.exchange.end(None)
+        self.line.break_off()
         if self.transport is not None:
             self.transport.abort()
 
@@ -154,7 +169,7 @@ _UPGRADING = Progress(arrived=True)
 
 
 class ImapConnection:
-    """A connection from greeting to end: one command at a time, each with a deadline over the whole of it."""
+    """A connection from greeting to end: one call at a time, each command with a deadline over the whole of it."""
 
     def __init__(self, protocol: _Protocol) -> None:
         self._protocol = protocol
@@ -165,6 +180,9 @@ class ImapConnection:
         """Whether the server has confirmed ENABLE UTF8=ACCEPT (RFC 6855)."""
         self.examined: bytes | None = None
         """The folder that was last opened here, if it was opened read-only."""
+        self.introduction: tuple[Request, ...] = ()
+        """What the server is still to be told before anything else; it leaves with the first command."""
+        self._posted: Exchange | None = None
 
     @classmethod
     async def open(
@@ -193,7 +211,7 @@ class ImapConnection:
                 greeting = await protocol.greeting
         except BaseException as error:
             protocol.fail(UpstreamUnavailable())
-            raise _connect_failure(error, progress.fault(error, implicit_tls=implicit)) from None
+            raise connect_failure(error, progress.fault(error, implicit_tls=implicit)) from None
         if greeting is None:
             failure = protocol.failure or UpstreamUnavailable()
             raise failure.because(GREETING_FAULTS.get(type(failure), Fault.GREETING_CLOSED))
@@ -217,8 +235,13 @@ class ImapConnection:
 
     @property
     def busy(self) -> bool:
-        """Whether a command is in flight."""
-        return self._protocol.exchange is not None
+        """Whether somebody's command is in flight."""
+        return self._protocol.exchange not in (None, self._posted)
+
+    @property
+    def disordered(self) -> bool:
+        """Whether the connection ended because the server answered a later command before an earlier one."""
+        return self._protocol.disordered
 
     def abort(self) -> None:
         """Close at once, without a word; whoever waits is told `upstream_unavailable`."""
@@ -238,6 +261,7 @@ class ImapConnection:
 
     async def aclose(self) -> None:
         """Say LOGOUT if there is anyone to say it to, and close."""
+        self.introduction = ()
         try:
             if not self.closed:
                 await self.run(commands.logout(), seconds=LIVENESS_SECONDS)
@@ -259,7 +283,7 @@ class ImapConnection:
                 )
         except BaseException as error:
             self.abort()
-            raise _connect_failure(error, _UPGRADING.fault(error, implicit_tls=True)) from None
+            raise connect_failure(error, _UPGRADING.fault(error, implicit_tls=True)) from None
         if transport is None or protocol.failure is not None:
             self.abort()
             raise UpstreamUnavailable("TLS with the mail server could not be established.").because(Fault.TLS_FAILED)
@@ -277,72 +301,91 @@ class ImapConnection:
         `UpstreamTimeout`, `UpstreamUnavailable`, `UpstreamProtocolError`; for a command that changes state and had
         left whole, `OutcomeUnknown`. Each of them ends the connection.
         """
+        request = Request(command, keep_literal, enough)
+        return (await self.run_all(request, seconds=seconds))[0]
+
+    async def run_all(self, *requests: Request, seconds: float) -> tuple[CommandResult, ...]:
+        """Send several reading commands at once, and collect the answer to each. As `run`; `seconds` is for each.
+
+        RFC 9051, 5.5: the server carries them out in the order given where the outcome could depend on it. A later one
+        is of no use when an earlier one was refused: whoever asks looks at the answers in order.
+        """
+        changing = any(request.command.changes_state for request in requests)
+        if changing and len(requests) > 1:
+            raise ValueError("a command that changes state is sent alone")
         async with self._turn:
-            if self.closed:
-                self._protocol.answered = False
-                raise UpstreamUnavailable("The connection to the mail server is closed.")
-            loop = asyncio.get_running_loop()
-            exchange = Exchange(self._protocol.new_tag(), command, enough, loop)
-            self._begin(exchange, keep_literal)
-            try:
-                async with asyncio.timeout(seconds):
-                    tagged = await self._converse(exchange)
-            except TimeoutError:
-                raise self._in_doubt(exchange, UpstreamTimeout()) from None
-            except UpstreamError as error:
-                raise self._in_doubt(exchange, error) from None
-            except BaseException:
-                self.abort()
-                raise
-            finally:
-                self._protocol.exchange = None
-            if exchange.cut:
-                self.abort()
-            return CommandResult(tagged, tuple(exchange.untagged), exchange.cut)
+            told, self.introduction = self.introduction, ()
+            if changing and (told or self._posted):
+                await self._fly(told, seconds)
+                told = ()
+            return (await self._fly((*told, *requests), seconds))[len(told) :]
 
-    def _begin(self, exchange: Exchange, keep_literal: int | None) -> None:
-        self._protocol.framer.reset_counters()
-        self._protocol.framer.keep_literal = keep_literal
-        self._protocol.answered = False
-        self._protocol.exchange = exchange
+    async def settle(self, *, seconds: float) -> None:
+        """Tell the server now what it is still to be told."""
+        if self.introduction:
+            await self.run_all(seconds=seconds)
 
-    async def _converse(self, exchange: Exchange) -> Tagged:
-        pieces = exchange.command.pieces(exchange.tag)
-        for number, piece in enumerate(pieces, start=1):
-            if number > 1 and not await self._may_continue(exchange):
-                break
-            exchange.complete = number == len(pieces)
-            exchange.go_ahead = None if exchange.complete else asyncio.get_running_loop().create_future()
-            self._protocol.transport.write(piece)
-        tagged = await exchange.tagged
+    def post(self, command: Command) -> None:
+        """Send a command at once whose outcome is of no interest; its answer is waited for by the next flight."""
+        exchange = Exchange(self._protocol.new_tag(), Request(command), asyncio.get_running_loop())
+        if self.closed or self.busy or self._posted or command.changes_state or not exchange.complete:
+            raise ValueError("a command cannot be posted now")
+        self._posted = exchange
+        self._protocol.line.begin((exchange,))
+        self._protocol.transport.write(exchange.pieces[0])
+
+    async def _fly(self, requests: Sequence[Request], seconds: float) -> tuple[CommandResult, ...]:
+        protocol, posted = self._protocol, self._posted
+        self._posted = None
+        if self.closed:
+            protocol.answered = False
+            raise UpstreamUnavailable("The connection to the mail server is closed.")
+        loop = asyncio.get_running_loop()
+        flight = [Exchange(protocol.new_tag(), request, loop) for request in requests]
+        protocol.answered = False
+        try:
+            results: list[CommandResult] = []
+            for part in parts_of(flight):
+                protocol.line.begin(part)
+                # In one write: one segment, where it fits, and no answer in between.
+                protocol.transport.write(b"".join(exchange.pieces[0] for exchange in part))
+                await self._hear_out(posted)
+                results += [await self._conclude(exchange, seconds) for exchange in part]
+        except TimeoutError:
+            raise self._in_doubt(flight, UpstreamTimeout()) from None
+        except UpstreamError as error:
+            raise self._in_doubt(flight, error) from None
+        except BaseException:
+            self.abort()
+            raise
+        finally:
+            protocol.line.finish()
+        if any(exchange.cut for exchange in flight):
+            self.abort()
+        return tuple(results)
+
+    async def _hear_out(self, posted: Exchange | None) -> None:
+        """Wait for the answer to a posted command. Who does not give it is as good as gone."""
+        try:
+            if posted is not None and not posted.tagged.done():
+                await self._conclude(posted, LIVENESS_SECONDS)
+        except TimeoutError:
+            raise UpstreamUnavailable from None
+
+    async def _conclude(self, exchange: Exchange, seconds: float) -> CommandResult:
+        async with asyncio.timeout(seconds):
+            tagged = await exchange.converse(self._protocol.transport.write)
         if tagged is None:
             raise self._protocol.failure or UpstreamUnavailable()
-        if tagged.status is Status.OK and not exchange.complete:
-            raise UpstreamProtocolError("The mail server accepted a command before it was sent whole.")
-        return tagged
+        result = CommandResult(tagged, tuple(exchange.untagged), exchange.cut)
+        if exchange.request.heard is not None:
+            exchange.request.heard(result)
+        return result
 
-    async def _may_continue(self, exchange: Exchange) -> bool:
-        """Wait for `+`. False when the server ended the command instead, which is its right (RFC 9051, 4.3)."""
-        assert exchange.go_ahead is not None
-        go = await exchange.go_ahead
-        if go and exchange.tagged.done():
-            # It asked for octets and ended the command in one breath: they would be read as a command of their own.
-            raise UpstreamProtocolError()
-        return go
-
-    def _in_doubt(self, exchange: Exchange, error: UpstreamError) -> UpstreamError:
+    def _in_doubt(self, flight: Iterable[Exchange], error: UpstreamError) -> UpstreamError:
         self.abort()
-        return OutcomeUnknown() if exchange.command.changes_state and exchange.complete else error
+        return OutcomeUnknown() if any(each.command.changes_state and each.complete for each in flight) else error
 
 
 def _is_untagged(frame: Frame) -> bool:
     return isinstance(frame[0], bytes) and frame[0].startswith(b"*")
-
-
-def _connect_failure(error: BaseException, fault: Fault) -> BaseException:
-    """What went wrong while connecting, as an error a caller may see; cancellation stays what it is."""
-    if isinstance(error, TimeoutError):
-        return UpstreamTimeout("The mail server did not accept the connection in time.").because(fault)
-    if isinstance(error, ssl.SSLError):
-        return tls_failure(error)
-    return UpstreamUnavailable().because(fault) if isinstance(error, OSError | UnicodeError) else error

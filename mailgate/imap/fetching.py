@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from mailgate.imap import commands
 from mailgate.imap.connection import ImapConnection
-from mailgate.imap.exchange import CommandResult
+from mailgate.imap.exchange import CommandResult, Request
 from mailgate.imap.refusals import is_temporary, refusal
 from mailgate.imap.responses import FetchData, Malformed
 from mailgate.imap.rows import SummaryPage, SummaryRow
 from mailgate.imap.structure import has_attachments
-from mailgate.imap.values import SystemFlag, Uid
+from mailgate.imap.values import ScanWindow, SystemFlag, Uid
 from mailgate.limits import SUMMARY_HEADER_BYTES
 
 # RFC 9051, 7: news about other messages may come at any time. A row counts only if it names the UID that was asked
@@ -90,6 +90,22 @@ async def fetch_summaries(
         if left and not (done and len(left) == 1):
             left = await _one_by_one(fetch, left)
     return SummaryPage(tuple(_summaries(uids, fetch.rows, left)))
+
+
+def summary_request(window: ScanWindow, *, mod_seq: bool) -> Request:
+    """FETCH of whatever the window holds; RFC 9051, 6.4.9: a UID without a message is "ignored without any error"."""
+    command = commands.uid_fetch_window(window, commands.summary_items(mod_seq=mod_seq, body_structure=True))
+    return Request(command, keep_literal=SUMMARY_HEADER_BYTES)
+
+
+def complete_rows(result: CommandResult, window: ScanWindow) -> Mapping[Uid, SummaryRow] | None:
+    """The rows of the window by UID; None unless each of them can be read and is whole."""
+    if not result.ok or any(row.kind in ("FETCH", "LINE") for row in result.of(Malformed)):
+        return None
+    rows = {Uid(uid): row for uid, row in rows_by_uid(result).items() if uid in window}
+    if any(row.header is None for row in rows.values()):
+        return None
+    return {uid: _summary(uid, row) for uid, row in rows.items()}
 
 
 async def _one_by_one(fetch: _SummaryFetch, uids: Iterable[Uid]) -> list[Uid]:

@@ -17,7 +17,7 @@ from mailgate.imap.capabilities import CapabilitySet
 from mailgate.imap.commands import Command
 from mailgate.imap.connection import ImapConnection
 from mailgate.imap.endpoint import Credentials, ImapEndpoint, Security
-from mailgate.imap.exchange import CommandResult
+from mailgate.imap.exchange import CommandResult, Request
 from mailgate.imap.reaching import unless_told
 from mailgate.imap.refusals import is_temporary, login_fault, no_login_fault
 from mailgate.imap.responses import CapabilityData, Condition, Enabled, Response, ResponseCode, Status, Tagged
@@ -122,15 +122,21 @@ def _refusal(tagged: Tagged) -> UpstreamError:
 
 
 async def _introduce(connection: ImapConnection, *, seconds: float) -> None:
-    """Learn what the session offers, say who we are, and switch UTF-8 on where the server confirms it."""
+    """Learn what the session offers, and prepare to say who we are and to switch UTF-8 on.
+
+    That takes no round trip of its own: it leaves with the session's first command. RFC 9051, 6.3.1: "There are no
+    limitations on pipelining ENABLE"; a folder's name that depends on it waits for its answer.
+    """
     await _know_capabilities(connection, seconds=seconds)
     offered = connection.capabilities
-    if "ID" in offered:
-        # Some providers refuse to open a folder before this (RFC 2971); its outcome is of no interest.
-        await connection.run(commands.id_("mailgate", __version__), seconds=seconds)
-    if offered.offers("ENABLE") and "UTF8=ACCEPT" in offered:
-        result = await connection.run(commands.enable("UTF8=ACCEPT"), seconds=seconds)
+
+    def enabled(result: CommandResult) -> None:
         connection.utf8 = result.ok and any("UTF8=ACCEPT" in row.capabilities for row in result.of(Enabled))
+
+    # Some providers refuse to open a folder before ID (RFC 2971); its outcome is of no interest.
+    name = (Request(commands.id_("mailgate", __version__)),) if "ID" in offered else ()
+    utf8 = (Request(commands.enable("UTF8=ACCEPT"), heard=enabled),)
+    connection.introduction = name + (utf8 if offered.offers("ENABLE") and "UTF8=ACCEPT" in offered else ())
 
 
 async def _know_capabilities(connection: ImapConnection, *, seconds: float) -> None:

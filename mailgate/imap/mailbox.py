@@ -8,23 +8,23 @@ then reads or writes. What changes anything is sent once, and never again.
 from __future__ import annotations
 
 import functools
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Final
 
 from mailgate.errors import (
     FolderExists,
     FolderNotFound,
     InvalidArgument,
     SpecialUseAmbiguous,
-    StaleReference,
 )
 from mailgate.imap import changes, commands, listing
+from mailgate.imap.ahead import FirstLook
 from mailgate.imap.capabilities import CapabilitySet
 from mailgate.imap.codes import AppendUid
-from mailgate.imap.commands import Command
 from mailgate.imap.connection import ImapConnection
 from mailgate.imap.endpoint import Credentials, ImapEndpoint
 from mailgate.imap.folders import Folder, Role, RoleAmbiguous, RoleMissing
@@ -32,7 +32,7 @@ from mailgate.imap.folders import roles as roles_of
 from mailgate.imap.hidden import ANY_DELIMITER, HiddenFolders
 from mailgate.imap.login import open_session
 from mailgate.imap.mutf7 import WIRE_PREFIX, to_wire
-from mailgate.imap.opening import OpenedFolder, opened_folder, why_not_opened
+from mailgate.imap.opening import Experience, FolderOpening, OpeningCommand
 from mailgate.imap.pool import ConnectionPool, Lease
 from mailgate.imap.readable import ReadableFolder
 from mailgate.imap.responses import ListData
@@ -47,10 +47,8 @@ ROLES_SECONDS: Final = 60.0
 ROLE_PREFIX: Final = "role:"
 
 
-class _Opening(Protocol):
-    """EXAMINE or SELECT."""
-
-    def __call__(self, wire: bytes, *, condstore: bool) -> Command: ...
+_PLAIN: Final = re.compile(r"[ -%'-~]+")
+"""Printable ASCII without "&", which alone means something else in modified UTF-7 (RFC 3501, 5.1.3)."""
 
 
 class Mailbox:
@@ -78,6 +76,7 @@ class Mailbox:
         self._role_map = dict(roles)
         self._hidden = HiddenFolders(hidden)
         self._clock = clock
+        self._experience = Experience()
         self._delimiters: str | None = None
         self._roles: tuple[float, Mapping[SpecialUse, Role]] | None = None
         self._pool = ConnectionPool(
@@ -146,16 +145,23 @@ class Mailbox:
 
     @asynccontextmanager
     async def examine(
-        self, folder: FolderName, *, uid_validity: UidValidity | None = None
+        self, folder: FolderName, *, uid_validity: UidValidity | None = None, look: FirstLook | None = None
     ) -> AsyncIterator[ReadableFolder]:
         """Lend a folder for reading; a message's reference passes the UIDVALIDITY it was made under.
 
-        Raises `FolderNotFound`, `FolderNotSelectable`, `StaleReference`, `UpstreamBusy` and the upstream errors. A
-        kept connection that died unnoticed is replaced once, before the folder is lent and never after.
+        Raises `FolderNotFound`, `FolderNotSelectable`, `StaleReference`, `UpstreamBusy` and the upstream errors; with
+        `uid_validity` alone that is left to the first method that reads, with which EXAMINE then leaves in one flight.
+        `look`: a search to begin in the same flight. A kept connection that died unnoticed is replaced once, before it
+        has answered anything and never after.
         """
         async with self._pool.lend() as lease:
-            wire, opened = await self._open(lease, folder, uid_validity, commands.examine)
-            lent = ReadableFolder(folder, wire, opened, lease.connection, seconds=self._seconds)
+            lent = ReadableFolder(
+                folder, await self._opening(lease, folder, uid_validity, commands.examine), seconds=self._seconds
+            )
+            if look is not None:
+                await lent.look(look)
+            elif uid_validity is None:
+                await lent.open()
             try:
                 yield lent
             finally:
@@ -165,20 +171,20 @@ class Mailbox:
     async def select(
         self, folder: FolderName, *, uid_validity: UidValidity | None = None
     ) -> AsyncIterator[WritableFolder]:
-        """Lend a folder for changing single messages. As `examine`, up to the moment when the folder is lent.
+        """Lend a folder for changing single messages. As `examine`; a change is sent only after SELECT was answered.
 
         SELECT itself may be repeated on a fresh connection: all it changes is \\Recent, which nobody is shown. Nothing
         that the folder's methods send is.
         """
         async with self._pool.lend() as lease:
-            wire, opened = await self._open(lease, folder, uid_validity, commands.select)
-            lent = WritableFolder(
-                folder, wire, opened, lease.connection, seconds=self._seconds, is_hidden=self._is_hidden
-            )
+            opening = await self._opening(lease, folder, uid_validity, commands.select)
+            lent = WritableFolder(folder, opening, seconds=self._seconds, is_hidden=self._is_hidden)
+            if uid_validity is None:
+                await lent.open()
             try:
                 yield lent
             finally:
-                await lent.leave()
+                lent.leave()
 
     async def create_folder(self, name: FolderName) -> None:
         """Create a folder.
@@ -204,7 +210,7 @@ class Mailbox:
             new_wire = await self._new_wire(lease, new, "new")
             await self._refuse_to_uncover(lease, old, new)
             self._roles = None  # which folder is Trash may change with it
-            await changes.rename_folder(lease, _wire_of(lease, old), new_wire, seconds=self._seconds)
+            await changes.rename_folder(lease, await self._wire_of(lease, old), new_wire, seconds=self._seconds)
 
     async def append(self, folder: FolderName, message: bytes, flags: Sequence[str] = ()) -> AppendUid | None:
         """Add a message with CRLF line ends; what the server says about its place, for `placement_of_append`.
@@ -214,32 +220,34 @@ class Mailbox:
         """
         async with self._pool.lend() as lease:
             await self._refuse_hidden(lease, folder)
-            wire = _wire_of(lease, folder)
+            wire = await self._wire_of(lease, folder)
             return await changes.append_message(lease, wire, message, flags, seconds=self._seconds)
 
     async def aclose(self) -> None:
         """Log out and close what is kept."""
         await self._pool.aclose()
 
-    async def _open(
-        self, lease: Lease, name: FolderName, uid_validity: UidValidity | None, opening: _Opening
-    ) -> tuple[bytes, OpenedFolder]:
+    async def _opening(
+        self, lease: Lease, name: FolderName, uid_validity: UidValidity | None, command: OpeningCommand
+    ) -> FolderOpening:
         await self._refuse_hidden(lease, name)
-        wire = _wire_of(lease, name)
-        condstore = lease.connection.capabilities.features()["condstore"]
-        result = await lease.first(opening(wire, condstore=condstore), seconds=self._seconds)
-        lease.connection.examined = wire if result.ok and opening is commands.examine else None
-        if not result.ok:
-            raise await why_not_opened(lease.connection, wire, result.tagged, seconds=self._seconds)
-        opened = opened_folder(result, condstore=condstore)
-        if uid_validity is not None and uid_validity != opened.uid_validity:
-            raise StaleReference
-        return wire, opened
+        wire = await self._wire_of(lease, name)
+        return FolderOpening(lease, wire, command, uid_validity, self._experience, self._seconds)
+
+    async def _wire_of(self, lease: Lease, name: FolderName) -> bytes:
+        """The octets that name the folder. Those of a plain name are the same with and without UTF-8."""
+        if not _PLAIN.fullmatch(name.text) or name.text.lower().startswith(WIRE_PREFIX):
+            await lease.connection.settle(seconds=self._seconds)
+        try:
+            return to_wire(name, utf8=lease.connection.utf8)
+        except ValueError:
+            raise FolderNotFound from None  # no server can have a folder of that name
 
     async def _new_wire(self, lease: Lease, name: FolderName, argument: str) -> bytes:
         """The octets for a folder that does not exist yet; its name has to be one that will be shown unchanged."""
         if name == INBOX:
             raise FolderExists
+        await lease.connection.settle(seconds=self._seconds)
         await self._refuse_hidden(lease, name)
         delimiters = await self._known_delimiters(lease)
         if _is_misspelt_inbox(name.text, delimiters):
@@ -291,13 +299,6 @@ class Mailbox:
             rows = result.of(ListData)
             self._delimiters = (rows[0].delimiter or "") if result.ok and rows else ANY_DELIMITER
         return self._delimiters
-
-
-def _wire_of(lease: Lease, name: FolderName) -> bytes:
-    try:
-        return to_wire(name, utf8=lease.connection.utf8)
-    except ValueError:
-        raise FolderNotFound from None  # no server can have a folder of that name
 
 
 def _folder_or_role(argument: str) -> tuple[FolderName | None, SpecialUse]:

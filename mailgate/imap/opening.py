@@ -1,19 +1,30 @@
-"""What EXAMINE and SELECT answer, and why they were refused (RFC 9051, 6.3.2 and 6.3.3)."""
+"""Opening a folder: EXAMINE and SELECT, what may leave in the same flight, and why they were refused.
+
+RFC 9051, 6.3.2, 6.3.3 and 5.5. A reading command sent right behind EXAMINE depends on it. The server carries them out
+in order; when it refuses the first it has no folder open and refuses the second. Should it have left an earlier folder
+open all the same, then something has been read there that nobody is shown: only reading is ever sent on trust.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from mailgate.errors import (
     FolderNotFound,
     FolderNotSelectable,
     MailgateError,
+    StaleReference,
     UpstreamProtocolError,
+    UpstreamTimeout,
 )
 from mailgate.imap import commands
+from mailgate.imap.ahead import FolderMemory
+from mailgate.imap.commands import Command
 from mailgate.imap.connection import ImapConnection
-from mailgate.imap.exchange import CommandResult
+from mailgate.imap.exchange import CommandResult, Request
+from mailgate.imap.pool import Lease
 from mailgate.imap.refusals import code_of, is_temporary, refusal
 from mailgate.imap.responses import Exists, ListData, ResponseCode, Status, Tagged
 from mailgate.imap.values import ModSeq, PermanentFlags, UidValidity
@@ -66,6 +77,103 @@ def _permanent_flags(code: ResponseCode | None) -> PermanentFlags:
     if code is None:
         return PermanentFlags.anything()
     return PermanentFlags.of(code.flags or ())
+
+
+class OpeningCommand(Protocol):
+    """EXAMINE or SELECT."""
+
+    def __call__(self, wire: bytes, *, condstore: bool) -> Command:
+        """The command for the folder with these octets."""
+
+
+MakeRequest = Callable[[bool], Request]
+"""A reading command, made for a folder that does or does not keep mod-sequences."""
+
+
+@dataclass(slots=True)
+class Experience:
+    """What this process has learnt about the server by asking it. `flights`: it bears commands sent together."""
+
+    flights: bool = True
+    folders: FolderMemory = field(default_factory=FolderMemory)
+
+
+@dataclass(slots=True)
+class FolderOpening:
+    """A folder about to be opened on a lent connection. `expected`: the UIDVALIDITY it must have, if one is known."""
+
+    lease: Lease
+    wire: bytes
+    command: OpeningCommand
+    expected: UidValidity | None
+    experience: Experience
+    seconds: float
+
+    async def open(self) -> OpenedFolder:
+        """Open it. Raises why it cannot be opened, and `StaleReference`."""
+        (result,) = await self.lease.first_of(self._request(), seconds=self.seconds)
+        return await self._judged(result)
+
+    async def open_and(self, make: MakeRequest) -> tuple[OpenedFolder, CommandResult]:
+        """Open it and ask, in one flight. As `open`; the answer is passed on only after the opening has been judged."""
+        if not self.experience.flights:
+            opened = await self.open()
+            return opened, await self._alone(make, opened)
+        result, answer = await self._flight(make(self.mod_seqs(None)))
+        opened = await self._judged(result)
+        if answer is None:
+            answer = await self._alone(make, opened)
+        elif answer.tagged.status is Status.BAD:
+            # Perhaps only because of how it was sent, or because it asked for MODSEQ after NOMODSEQ.
+            answer = await self._alone(make, opened)
+            self.experience.flights = not answer.ok or opened.mod_seqs_refused
+        return opened, answer
+
+    def mod_seqs(self, opened: OpenedFolder | None) -> bool:
+        """Whether MODSEQ may be asked for; without the capability it is a syntax error to some servers."""
+        if opened is not None:
+            return self._condstore and not opened.mod_seqs_refused
+        return self._condstore and not self.experience.folders.mod_seqs_refused(self.wire)
+
+    @property
+    def _condstore(self) -> bool:
+        return self.lease.connection.capabilities.features()["condstore"]
+
+    def _request(self) -> Request:
+        return Request(self.command(self.wire, condstore=self._condstore))
+
+    async def _flight(self, request: Request) -> tuple[CommandResult, CommandResult | None]:
+        lease = self.lease
+        try:
+            result, answer = await lease.first_of(self._request(), request, seconds=self.seconds)
+        except UpstreamTimeout:
+            # Seen with proxies: what arrives while they wait for the server is thrown away.
+            self.experience.flights = not lease.connection.answered
+            raise
+        except UpstreamProtocolError:
+            if not lease.connection.disordered:
+                raise
+        else:
+            return result, answer
+        self.experience.flights = False
+        await lease.renew(seconds=self.seconds)
+        return await lease.connection.run(self._request().command, seconds=self.seconds), None
+
+    async def _judged(self, result: CommandResult) -> OpenedFolder:
+        connection = self.lease.connection
+        connection.examined = self.wire if result.ok and self.command is commands.examine else None
+        if not result.ok:
+            raise await why_not_opened(connection, self.wire, result.tagged, seconds=self.seconds)
+        opened = opened_folder(result, condstore=self._condstore)
+        self.experience.folders.opened(self.wire, opened)
+        if self.expected is not None and self.expected != opened.uid_validity:
+            raise StaleReference
+        return opened
+
+    async def _alone(self, make: MakeRequest, opened: OpenedFolder) -> CommandResult:
+        request = make(self.mod_seqs(opened))
+        (answer,) = await self.lease.connection.run_all(request, seconds=self.seconds)
+        return answer
 
 
 async def why_not_opened(connection: ImapConnection, wire: bytes, tagged: Tagged, *, seconds: float) -> MailgateError:

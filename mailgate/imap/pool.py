@@ -19,7 +19,7 @@ from mailgate.errors import UpstreamBusy, UpstreamError, UpstreamTimeout, Upstre
 from mailgate.imap import commands
 from mailgate.imap.commands import Command
 from mailgate.imap.connection import ImapConnection
-from mailgate.imap.exchange import CommandResult
+from mailgate.imap.exchange import CommandResult, Request
 from mailgate.limits import CONNECTION_IDLE_SECONDS, CONNECTION_TRUSTED_SECONDS, LIVENESS_SECONDS, QUEUE_SECONDS
 
 Connect = Callable[[], Awaitable[ImapConnection]]
@@ -50,21 +50,33 @@ class Lease:
         self.connection = connection
 
     async def first(self, command: Command, *, seconds: float, enough: int | None = None) -> CommandResult:
-        """Run the call's first reading command.
+        """Run the call's first reading command; see `first_of`."""
+        return (await self.first_of(Request(command, enough=enough), seconds=seconds))[0]
 
-        A kept connection may have died unnoticed. When it did so before answering anything, the command is repeated
+    async def first_of(self, *requests: Request, seconds: float) -> tuple[CommandResult, ...]:
+        """Run the call's first reading commands, in one flight.
+
+        A kept connection may have died unnoticed. When it did so before answering anything, the commands are repeated
         once on a fresh connection; a command that changes anything never is.
         """
-        if command.changes_state:
+        if any(request.command.changes_state for request in requests):
             raise ValueError("a command that changes state is never repeated")
         reused, self._reused = self._reused, False
         try:
-            return await self.connection.run(command, seconds=seconds, enough=enough)
+            return await self.connection.run_all(*requests, seconds=seconds)
         except UpstreamUnavailable:
             if not reused or self.connection.answered:
                 raise
+        await self.renew(seconds=seconds)
+        return await self.connection.run_all(*requests, seconds=seconds)
+
+    async def renew(self, *, seconds: float) -> None:
+        """Take a fresh connection instead of one that is gone; names are written on it as they were on the other."""
+        utf8 = self.connection.utf8
         self.connection = await self._pool.replace(self.connection)
-        return await self.connection.run(command, seconds=seconds, enough=enough)
+        await self.connection.settle(seconds=seconds)
+        if self.connection.utf8 is not utf8:
+            raise UpstreamUnavailable
 
 
 class ConnectionPool:

@@ -7,7 +7,7 @@ import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
-from mailgate.errors import UpstreamUnavailable
+from mailgate.errors import UpstreamTimeout, UpstreamUnavailable
 from mailgate.faults import Fault
 from mailgate.imap.reaching import tls_fault
 
@@ -56,3 +56,12 @@ def validity_of(transport: asyncio.BaseTransport | None) -> Validity | None:
     if not certificate:
         return None
     return Validity(*(ssl.cert_time_to_seconds(certificate[name]) for name in ("notBefore", "notAfter")))
+
+
+def connect_failure(error: BaseException, fault: Fault) -> BaseException:
+    """What went wrong while connecting, as an error a caller may see; cancellation stays what it is."""
+    if isinstance(error, TimeoutError):
+        return UpstreamTimeout("The mail server did not accept the connection in time.").because(fault)
+    if isinstance(error, ssl.SSLError):
+        return tls_failure(error)
+    return UpstreamUnavailable().because(fault) if isinstance(error, OSError | UnicodeError) else error

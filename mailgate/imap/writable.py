@@ -15,22 +15,19 @@ from mailgate.errors import (
     FlagNotPermitted,
     FolderNotFound,
     OutcomeUnknown,
-    UpstreamError,
     UpstreamProtocolError,
     UpstreamRefused,
 )
 from mailgate.imap import commands, write_commands
 from mailgate.imap.changes import change_refusal, why_not_placed
 from mailgate.imap.commands import Command
-from mailgate.imap.connection import ImapConnection
 from mailgate.imap.exchange import CommandResult
 from mailgate.imap.fetching import flags_of, rows_by_uid
 from mailgate.imap.mutf7 import to_wire
-from mailgate.imap.opening import OpenedFolder
+from mailgate.imap.opening import FolderOpening
 from mailgate.imap.readable import ReadableFolder
 from mailgate.imap.responses import CopyUid
 from mailgate.imap.values import FlagDelta, FolderName, ModSeq, PermanentFlags, SystemFlag, Uid
-from mailgate.limits import LIVENESS_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +58,23 @@ class WritableFolder(ReadableFolder):
     def __init__(
         self,
         name: FolderName,
-        wire: bytes,
-        opened: OpenedFolder,
-        connection: ImapConnection,
+        opening: FolderOpening,
         *,
         seconds: float,
         is_hidden: Callable[[FolderName], bool] = lambda name: False,
     ) -> None:
-        super().__init__(name, wire, opened, connection, seconds=seconds)
+        super().__init__(name, opening, seconds=seconds)
         self._is_hidden = is_hidden
 
     @property
     def read_only(self) -> bool:
         """Whether the server opened the folder READ-ONLY although it was asked to open it for writing."""
-        return self._opened.read_only
+        return self._state.read_only
 
     @property
     def permanent_flags(self) -> PermanentFlags:
         """Which flags survive the session; none in a folder that is read-only."""
-        return PermanentFlags() if self.read_only else self._opened.permanent_flags
+        return PermanentFlags() if self.read_only else self._state.permanent_flags
 
     @property
     def keeps_mod_seqs(self) -> bool:
@@ -88,18 +83,21 @@ class WritableFolder(ReadableFolder):
 
     async def fetch_state(self, uid: Uid) -> MessageState:
         """The message's flags and mod-sequence now. Raises `MessageNotFound`."""
-        items = ("UID", "FLAGS", "MODSEQ") if self.keeps_mod_seqs else ("UID", "FLAGS")
-        row = await self._fetch_row(uid, items)
+        known = self._opened is not None
+        row = await self._fetch_row(
+            uid, ("UID", "FLAGS", "MODSEQ") if not known or self.keeps_mod_seqs else ("UID", "FLAGS")
+        )
         if row.flags is None:
             raise UpstreamProtocolError("The mail server gave the message without its flags.")
-        return MessageState(uid, flags_of(row), row.mod_seq)
+        return MessageState(uid, flags_of(row), row.mod_seq if self.keeps_mod_seqs else None)
 
     async def store(self, uid: Uid, delta: FlagDelta, unchanged_since: ModSeq | None = None) -> StoreOutcome:
         """Add or remove flags, with `unchanged_since` only if the message did not change after that.
 
         Raises `FlagNotPermitted` and `CapabilityMissing` (a condition where `keeps_mod_seqs` is false) before
-        anything is sent.
+        anything is stored.
         """
+        await self.open()
         if self.permanent_flags.not_kept(delta.flags):
             raise FlagNotPermitted
         if unchanged_since is not None and not self.keeps_mod_seqs:
@@ -111,11 +109,13 @@ class WritableFolder(ReadableFolder):
 
         Raises `FolderNotFound` (never creates the folder), `FolderNotSelectable`, `MessageNotFound`.
         """
+        await self.open()
         wire = self._destination(destination)
         return await self._place(write_commands.uid_copy(uid, wire), wire)
 
     async def move(self, uid: Uid, destination: FolderName) -> CopyUid | None:
         """Move the message with MOVE. As `copy`; also `CapabilityMissing`, and `UpstreamRefused` when read-only."""
+        await self.open()
         self._require("move")
         wire = self._destination(destination)
         return await self._place(write_commands.uid_move(uid, wire), wire)
@@ -125,6 +125,7 @@ class WritableFolder(ReadableFolder):
 
         Raises `CapabilityMissing` without UIDPLUS: a mark that only a plain EXPUNGE can act on is not set.
         """
+        await self.open()
         self._require("uidplus")
         if self.permanent_flags.not_kept((SystemFlag.DELETED,)):
             raise FlagNotPermitted
@@ -132,23 +133,22 @@ class WritableFolder(ReadableFolder):
 
     async def expunge(self, uid: Uid) -> None:
         """UID EXPUNGE of this one message, which has to be marked. Whether it is gone shows `fetch_state`."""
+        await self.open()
         self._require("uidplus")
         result = await self._connection.run(write_commands.uid_expunge(uid), seconds=self._seconds)
         if not result.ok:
             raise change_refusal(result.tagged)
 
-    async def leave(self) -> None:
+    def leave(self) -> None:
         """End the lending, with UNSELECT where the server has it: no later command then closes this folder.
 
-        The call's outcome stands already, so a failure here costs the connection and nothing else.
+        The call's outcome stands already, so its answer is left to whoever uses the connection next.
         """
-        connection, self._lent = self._lent, None
+        lease, self._lease = self._lease, None
+        connection = lease.connection if lease is not None and self._begun else None
         if connection is None or connection.closed or connection.busy or not self.capabilities.features()["unselect"]:
             return
-        try:
-            await connection.run(commands.unselect(), seconds=min(self._seconds, LIVENESS_SECONDS))
-        except UpstreamError:
-            return
+        connection.post(commands.unselect())
 
     async def _store(self, uid: Uid, command: Command) -> StoreOutcome:
         result = await self._connection.run(command, seconds=self._seconds)

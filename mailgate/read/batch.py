@@ -167,9 +167,11 @@ class _Batch:
         together = True
         while left := self._left(places):
             before = len(left)
+            validities = {self._references[place].uid_validity for place in left}
+            common = validities.pop() if len(validities) == 1 else None
             try:
                 async with asyncio.timeout(max(0.0, self._deadline - self._clock())) as limit:
-                    async with self._mailbox.examine(name) as folder:
+                    async with self._mailbox.examine(name, uid_validity=common) as folder:
                         await self._opened(folder, left, together=together)
             except TimeoutError:
                 if not limit.expired():

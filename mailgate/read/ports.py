@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from mailgate.imap.values import FolderName, ModSeq, ScanWindow, SpecialUse, Uid, UidValidity
 
 if TYPE_CHECKING:
+    from mailgate.imap.ahead import FirstLook
     from mailgate.imap.capabilities import CapabilitySet
     from mailgate.imap.criteria import SearchCriteria
     from mailgate.imap.folders import Role
@@ -40,6 +41,10 @@ class ReadableFolder(Protocol):
     @property
     def capabilities(self) -> CapabilitySet:
         """What the server announced after the login."""
+
+    @property
+    def at_hand(self) -> ScanWindow | None:
+        """The UIDs about which the search begun at the opening has been answered; asking again costs nothing."""
 
     async def last_uid(self) -> int:
         """The highest UID that a message can have now; 0 for a folder that never held one."""
@@ -86,6 +91,8 @@ class Mailbox(Protocol):
         """A folder's name from a name or `role:NAME`. `SpecialUseMissing`, `SpecialUseAmbiguous`, `FolderNotFound`."""
 
     def examine(
-        self, folder: FolderName, *, uid_validity: UidValidity | None = None
+        self, folder: FolderName, *, uid_validity: UidValidity | None = None, look: FirstLook | None = None
     ) -> AbstractAsyncContextManager[ReadableFolder]:
-        """Lend the folder. `StaleReference` when its UIDVALIDITY is another than the one given."""
+        """Lend the folder. `StaleReference` when its UIDVALIDITY is another than the one given, at the latest from the
+        first method that asks for something. `look`: a search that may be begun while the folder is being opened.
+        """

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from mailgate.imap.values import FolderName, Uid, UidValidity
+from mailgate.imap.ahead import FirstLook
+from mailgate.imap.values import FolderName, ScanWindow, Uid, UidValidity
 from mailgate.limits import SCAN_UIDS_DEFAULT, SEARCH_BUDGET_DEFAULT, SEARCH_LIMIT_MAX
 from mailgate.mime.model import ReadWarning
 from mailgate.read.cursor import CursorCodec, SearchCursor, SearchOrder
@@ -66,10 +67,14 @@ async def search_messages(
     name = await mailbox.resolve(request.folder)
     if cursor is not None:
         cursors.check(cursor, name, request.criteria, request.order)
-    async with mailbox.examine(name, uid_validity=cursor.uid_validity if cursor else None) as folder:
+    width = cursor.width if cursor else None
+    look = _first_look(request, cursor, Pace.start(scan_uids, budget_seconds, width))
+    began = clock()
+    async with mailbox.examine(name, uid_validity=cursor.uid_validity if cursor else None, look=look) as folder:
+        opened_in = clock() - began
         span = await _span(folder, request.order, cursor)
-        pace = Pace.start(scan_uids, budget_seconds, cursor.width if cursor else None, messages=folder.messages)
-        walk = _Walk(folder, request, span, pace, clock, deadline)
+        pace = Pace.start(scan_uids, budget_seconds, width, messages=folder.messages)
+        walk = _Walk(folder, request, span, pace, clock, deadline, opened_in)
         await walk.run()
         uid_validity = folder.uid_validity
         previews = await with_previews(folder, walk.messages) if request.previews else None
@@ -95,6 +100,16 @@ async def _ready(cursors: CursorCodec) -> None:
     """The key may come from a deliberately slow function."""
     if not cursors.ready:
         await asyncio.to_thread(cursors.prepare)
+
+
+def _first_look(request: SearchRequest, cursor: SearchCursor | None, pace: Pace) -> FirstLook:
+    """What can be asked while the folder is being opened."""
+    newest = request.order is SearchOrder.NEWEST
+    if cursor is None:
+        return FirstLook(request.criteria, newest, pace.width, request.limit, exact=pace.fixed)
+    left = cursor.position if newest else cursor.bound - cursor.position + 1
+    width = min(pace.width, left)
+    return FirstLook(request.criteria, newest, width, request.limit, cursor.position, exact=pace.fixed)
 
 
 async def _span(folder: ReadableFolder, order: SearchOrder, cursor: SearchCursor | None) -> ScanRange:
@@ -124,12 +139,13 @@ class _Walk:
         pace: Pace,
         clock: Clock,
         deadline: float,
+        opened_in: float = 0.0,
     ) -> None:
         self.folder, self.request, self.span, self.pace = folder, request, span, pace
         self.messages: list[MessageSummary] = []
         self.dropped = False
         self._maker = SummaryMaker.of(folder, request.criteria)
-        self._clock, self._deadline = clock, deadline
+        self._clock, self._deadline, self._opened_in = clock, deadline, opened_in
         self._found: deque[Uid] = deque()
         self._start = span.position
         self._windows = 0
@@ -178,15 +194,26 @@ class _Walk:
         return not self.pace.fixed and self._clock() >= self._deadline
 
     async def _search_window(self) -> None:
-        window = self.span.window(self.pace.width)
         began = self._clock()
+        ready = self._at_hand()
+        window = ready or self.span.window(self.pace.width)
         answer = await self.folder.uid_search(self.request.criteria, window)
         # What lies outside the window would be seen twice, or was never asked for.
         matches = sorted({uid for uid in answer if uid in window}, reverse=self.request.order is SearchOrder.NEWEST)
         self._found.extend(matches)
         self.span.passed(window)
-        self.pace.after(seconds=self._clock() - began, found=len(matches), limit=self.request.limit)
+        spent = self._opened_in if ready else self._clock() - began
+        self.pace.after(seconds=spent, found=len(matches), limit=self.request.limit)
         self._windows += 1
+
+    def _at_hand(self) -> ScanWindow | None:
+        """The window that was searched while the folder was opened, if it begins where this call begins."""
+        ready = self.folder.at_hand
+        if ready is None or self._windows:
+            return None
+        newest = self.request.order is SearchOrder.NEWEST
+        begins = ready.high if newest else ready.low
+        return ready if begins == self.span.position and ready.high <= self.span.bound else None
 
     async def _fetch_batch(self) -> None:
         """Rows for the next matches, into the page as long as it has room."""

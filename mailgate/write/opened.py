@@ -35,9 +35,9 @@ async def opened_message(
     """
     name = await mailbox.resolve(reference.folder.text)
     async with mailbox.select(name, uid_validity=reference.uid_validity) as folder:
+        state = await folder.fetch_state(reference.uid)
         if changes_folder and folder.read_only:
             raise UpstreamRefused("The mail server opens this folder for reading only.")
-        state = await folder.fetch_state(reference.uid)
         yield OpenedMessage(folder, MessageRef(folder.name, folder.uid_validity, reference.uid), state)
 
 

@@ -136,9 +136,10 @@ async def test_select_compares_uidvalidity_too() -> None:
     text = '@login IMAP4rev1\nC: $ SELECT "INBOX"\nS: * 3 EXISTS\nS: * OK [UIDVALIDITY 7] v\nS: $ OK done\n'
     async with mailbox_on(text + text.partition("\n")[2]) as (mailbox, _):
         with pytest.raises(StaleReference):
-            async with mailbox.select(INBOX, uid_validity=UidValidity(8)):
-                pass
+            async with mailbox.select(INBOX, uid_validity=UidValidity(8)) as folder:
+                await folder.open()
         async with mailbox.select(INBOX, uid_validity=UidValidity(7)) as folder:
+            await folder.open()
             assert isinstance(folder, WritableFolder)
 
 
@@ -178,7 +179,9 @@ def test_the_readable_folder_has_no_method_that_writes() -> None:
         "give_back",
         "highest_modseq",
         "last_uid",
+        "look",
         "messages",
+        "open",
         "uid_next",
         "uid_search",
         "uid_validity",
@@ -296,8 +299,8 @@ async def test_dovecot_names_its_folders_roles_and_counts(dovecot: Dovecot, mail
                 async with mailbox.examine(FolderName(missing)):
                     pass
         with pytest.raises(StaleReference):
-            async with mailbox.examine(INBOX, uid_validity=UidValidity(1)):
-                pass
+            async with mailbox.examine(INBOX, uid_validity=UidValidity(1)) as folder:
+                await folder.fetch_source(Uid(1), 100)
     finally:
         await mailbox.aclose()
 
@@ -326,7 +329,7 @@ async def test_a_warm_read_from_dovecot_takes_two_commands(dovecot: Dovecot, mai
     uid = mail_user.append(b"Subject: hello\r\n\r\ntext\r\n")
     mailbox = dovecot_mailbox(dovecot, mail_user, Security.PLAINTEXT)
     try:
-        await mailbox.capabilities()
+        await mailbox.list_folders()
         before = len(mail_user.commands())
         started = time.perf_counter()
         async with mailbox.examine(INBOX) as folder:

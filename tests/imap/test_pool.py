@@ -13,7 +13,7 @@ import pytest
 from mailgate.errors import UpstreamAuthFailed, UpstreamBusy, UpstreamTimeout, UpstreamUnavailable
 from mailgate.imap import commands, pool
 from mailgate.imap.commands import Command
-from mailgate.imap.exchange import CommandResult
+from mailgate.imap.exchange import CommandResult, Request
 from mailgate.imap.pool import ConnectionPool
 from mailgate.imap.responses import Status, Tagged
 from mailgate.limits import CONNECTION_IDLE_SECONDS, CONNECTION_TRUSTED_SECONDS
@@ -30,6 +30,14 @@ class FakeConnection:
     busy: bool = False
     ran: list[str] = field(default_factory=list)
     ended: str | None = None
+
+    utf8 = False
+
+    async def settle(self, *, seconds: float) -> None:
+        """Nothing is outstanding."""
+
+    async def run_all(self, *requests: Request, seconds: float) -> tuple[CommandResult, ...]:
+        return tuple([await self.run(each.command, seconds=seconds, enough=each.enough) for each in requests])
 
     async def run(self, command: Command, *, seconds: float, enough: int | None = None) -> CommandResult:
         self.ran.append(command.kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pwd
 import shutil
@@ -109,6 +110,14 @@ def wait_until(ready: Callable[[], bool], *, seconds: float, alive: Callable[[],
             return False
         time.sleep(PAUSE)
     return False
+
+
+async def eventually(ready: Callable[[], bool], *, seconds: float = 5.0) -> bool:
+    """As `wait_until`, letting the event loop go on meanwhile."""
+    deadline = time.monotonic() + seconds
+    while not ready() and time.monotonic() < deadline:
+        await asyncio.sleep(PAUSE)
+    return ready()
 
 
 def greets(port: int, expected: bytes) -> bool:

@@ -61,6 +61,7 @@ class FakeFolder:
         self.uid_validity = UidValidity(uid_validity)
         self.highest_modseq: ModSeq | None = None
         self.capabilities = CapabilitySet.of(["IMAP4rev1"])
+        self.at_hand: ScanWindow | None = None
         self.content: dict[int, FakeMessage] = {}
         self.next_uid = 1
         self.clock = clock or VirtualClock()
@@ -197,7 +198,7 @@ class FakeMailbox:
 
     @asynccontextmanager
     async def examine(
-        self, folder: FolderName, *, uid_validity: UidValidity | None = None
+        self, folder: FolderName, *, uid_validity: UidValidity | None = None, look: object = None
     ) -> AsyncIterator[FakeFolder]:
         self.examined.append(folder)
         if folder not in self.folders:

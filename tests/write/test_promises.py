@@ -25,6 +25,7 @@ from tests.contract.deployment import (
     on_script,
     raw,
 )
+from tests.peers.processes import eventually
 
 OPEN = {"MAIL_ENABLE_WRITES": "1", "MAIL_ENABLE_DELETE": "1", "MAIL_FROM": "The Owner <owner@example.org>"}
 CHANGING = {"UID STORE", "UID COPY", "UID MOVE", "UID EXPUNGE", "CREATE", "RENAME", "APPEND"}
@@ -209,7 +210,8 @@ async def test_a_folder_can_be_named_by_its_role(box: Writing) -> None:
 @pytest.mark.requirement("W10")
 @pytest.mark.parametrize("name", ["mail_set_flags", "mail_move", "mail_delete_permanently"])
 async def test_a_folder_that_opens_read_only_is_refused(name: str) -> None:
-    script = f"{LOGIN}@select uidvalidity=7 access=READ-ONLY\nC: $ UNSELECT\nS: $ OK"
+    look = "C: $ UID FETCH 9 (UID FLAGS)\nS: * 1 FETCH (UID 9 FLAGS ())\nS: $ OK\n"
+    script = f"{LOGIN}@select uidvalidity=7 access=READ-ONLY\n{look}C: $ UNSELECT\nS: $ OK"
     async with on_script(script, **OPEN) as box:
         await box.fails("upstream_refused", name, lost_call(name))
 
@@ -545,7 +547,7 @@ async def test_one_message_is_removed_and_other_marked_ones_stay(box: Writing) -
     assert box.uids() == [1, 3]
     lines = [command.line.partition(b" ")[2] for command in box.commands() if command.name in CHANGING]
     assert lines == [b"UID STORE 2 +FLAGS (\\Deleted)", b"UID EXPUNGE 2"]
-    assert box.names()[-2:] == ["UID FETCH", "UNSELECT"]
+    assert await eventually(lambda: box.names()[-2:] == ["UID FETCH", "UNSELECT"])
     await box.fails("message_not_found", "mail_delete_permanently", {"reference": box.reference(2)})
 
 

@@ -26,21 +26,21 @@ from tests.server.transport.test_hangup import SENDABLE, Sending, tool
 HELD = """
 @login IMAP4rev1
 @examine exists=3 uidvalidity=7 uidnext=4
-C: $ UID SEARCH ...
-S: * SEARCH
+C: $ UID FETCH ...
+S: * OK here it is
 S: $ OK done
 """
 
 
 class HeldImap(ScriptedImap):
-    """Holds back the answer to a search until `go_on`."""
+    """Holds back the answer to a reading command until `go_on`."""
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._held: list[bytes] = []
         self._write = writer.write
 
         def write(data: bytes) -> None:
-            (self._held.append if b"* SEARCH" in data else self._write)(data)
+            (self._held.append if b"here it is" in data else self._write)(data)
 
         writer.write = write  # type: ignore[method-assign]
         super()._accept(reader, writer)
@@ -168,7 +168,7 @@ async def test_serve_answers_the_call_that_runs_when_it_is_told_to_end(processes
         process = processes(environ(peer.port))
         client = await process.connect()
         await client.send(Post.call("mail_search"))
-        await until(lambda: b"UID SEARCH" in b" ".join(peer.commands))
+        await until(lambda: b"UID FETCH" in b" ".join(peer.commands))
         process.child.send_signal(ending)
         async with asyncio.timeout(PATIENCE_SECONDS):
             while not await refuses_connections(process.port):
