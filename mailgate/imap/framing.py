@@ -67,6 +67,10 @@ _MESSAGE_DATA = re.compile(rb"\* +[0-9]+ +FETCH\b", re.IGNORECASE)
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+("?)|[^ \t()\[\]"][^ \t()\[\]]*+', re.DOTALL)
 
 
+# All that comes before a quoted string without an end; linear, because nothing in it is tried twice.
+_BEFORE_OPEN_QUOTE = re.compile(rb'(?:"(?:[^"\\]++|\\.)*+"|[^ \t()\[\]"][^ \t()\[\]]*+|[ \t()\[\]]++)*+', re.DOTALL)
+
+
 class _Kind(Enum):
     """What the first line of a frame says about literals in it."""
 
@@ -87,7 +91,8 @@ def _kind(line: bytes) -> _Kind:
 
 def _ends_inside_quotes(line: bytes) -> bool:
     """Whether a quoted string is still open at the end; only asked of lines that end in `{n}`."""
-    return any(token[0].startswith(b'"') and not token[1] for token in _TOKEN.finditer(line))
+    match = _BEFORE_OPEN_QUOTE.match(line)
+    return match is not None and match.end() < len(line)
 
 
 _CUT_OCTETS = 1024  # enough to tell what a line was about: its name, and the UID where that comes first

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from enum import Enum
-from typing import Self, TypeAlias, Union
+from typing import Final, Self, TypeAlias, Union
 
 from mailgate.imap.framing import Literal
 from mailgate.limits import MAX_NESTING
@@ -60,10 +59,10 @@ _TOKEN = re.compile(
 _ESCAPE = re.compile(rb"\\(.)", re.DOTALL)
 
 
-class _Mark(Enum):
-    OPEN = "("
-    CLOSE = ")"
-    END = "end"
+_OPEN: Final = _TOKEN.groupindex["OPEN"]
+_CLOSE: Final = _TOKEN.groupindex["CLOSE"]
+_QUOTED: Final = _TOKEN.groupindex["QUOTED"]
+_BROKEN: Final = _TOKEN.groupindex["BROKEN"]
 
 
 class TokenReader:
@@ -77,23 +76,38 @@ class TokenReader:
 
     def value(self) -> Value:
         """The next value, whole. Raises `TokenError` at the end, at a stray `)`, and past the nesting bound."""
+        # Written out, with its state in local names: a page of BODYSTRUCTURE is thousands of tokens.
+        segments, index, position = self._segments, self._index, self._position
         stack: list[list[Value]] = []
-        while True:
-            token = self._next()
-            if token is _Mark.OPEN:
-                if len(stack) == self._max_nesting:
-                    raise TokenError("lists are nested too deeply")
-                stack.append([])
-                continue
-            if token is _Mark.CLOSE and stack:
-                value: Value = stack.pop()
-            elif isinstance(token, _Mark):
-                raise TokenError("a value is missing")
+        while index < len(segments):
+            segment = segments[index]
+            value: Value
+            if isinstance(segment, Literal):
+                value = String.of(segment)
+                index += 1
             else:
-                value = token
+                match = _TOKEN.match(segment, position)
+                if match is None:
+                    index, position = index + 1, 0
+                    continue
+                position = match.end()
+                kind = match.lastindex
+                if kind == _OPEN:
+                    if len(stack) == self._max_nesting:
+                        raise TokenError("lists are nested too deeply")
+                    stack.append([])
+                    continue
+                if kind != _CLOSE:
+                    value = _token(match)
+                elif stack:
+                    value = stack.pop()
+                else:
+                    break
             if not stack:
+                self._index, self._position = index, position
                 return value
             stack[-1].append(value)
+        raise TokenError("a value is missing")
 
     def values(self) -> list[Value]:
         """All values up to the end."""
@@ -104,11 +118,11 @@ class TokenReader:
 
     def opens(self) -> bool:
         """Step into a list, if one begins here."""
-        return self._skip(_Mark.OPEN)
+        return self._skip(_OPEN)
 
     def closes(self) -> bool:
         """Step out of a list, if it ends here."""
-        return self._skip(_Mark.CLOSE)
+        return self._skip(_CLOSE)
 
     def begins_string(self) -> bool:
         """Whether a quoted string or a literal comes next."""
@@ -128,22 +142,12 @@ class TokenReader:
         text = b"".join(segment for segment in left if isinstance(segment, bytes))
         return text[self._position :].removeprefix(b" ")
 
-    def _skip(self, wanted: _Mark) -> bool:
+    def _skip(self, wanted: int) -> bool:
         token = self._peek()
-        if token is None or isinstance(token, Literal) or token.lastgroup != wanted.name:
+        if token is None or isinstance(token, Literal) or token.lastindex != wanted:
             return False
         self._position = token.end()
         return True
-
-    def _next(self) -> Atom | String | _Mark | None:
-        token = self._peek()
-        if token is None:
-            return _Mark.END
-        if isinstance(token, Literal):
-            self._index += 1
-            return String.of(token)
-        self._position = token.end()
-        return _token(token)
 
     def _peek(self) -> re.Match[bytes] | Literal | None:
         """What comes next, not yet taken; None at the end."""
@@ -159,16 +163,14 @@ class TokenReader:
         return None
 
 
-def _token(match: re.Match[bytes]) -> Atom | String | _Mark | None:
-    group = match.lastgroup or ""
-    if group in ("OPEN", "CLOSE"):
-        return _Mark[group]
-    text = match[group]
-    if group == "QUOTED":
-        return String(_ESCAPE.sub(rb"\1", text) if b"\\" in text else text)
-    if group == "BROKEN":
+def _token(match: re.Match[bytes]) -> Atom | String | None:
+    kind = match.lastindex
+    if kind == _BROKEN:
         raise TokenError("a quoted string or a section has no end")
-    return None if text.upper() == b"NIL" else Atom(text)
+    text: bytes = match[kind or 0]
+    if kind == _QUOTED:
+        return String(_ESCAPE.sub(rb"\1", text) if b"\\" in text else text)
+    return None if len(text) == 3 and text.upper() == b"NIL" else Atom(text)
 
 
 def quote(text: bytes) -> bytes:

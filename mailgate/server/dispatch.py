@@ -135,7 +135,11 @@ def encoded_size(answer: Answer) -> int:
 
 def _shaped(tool: Tool, value: Any) -> Answer:
     result = tool.result.of(value)
-    return Answer(text=_encodable(tool.render(result)), structured=_encodable(result.plain()))
+    answer = Answer(text=tool.render(result), structured=result.plain())
+    # Escaped, a surrogate begins with these; so does half of a pair, and then the look below finds nothing.
+    if "\\ud" not in json.dumps([answer.text, answer.structured]):
+        return answer
+    return Answer(text=_encodable(answer.text), structured=_encodable(answer.structured))
 
 
 def _encodable(value: Any) -> Any:

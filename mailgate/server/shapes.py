@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -23,11 +24,11 @@ class Shape(BaseModel):
 
     def plain(self) -> dict[str, Any]:
         """The object as JSON shows it: aliases as keys, optional null and empty fields left out."""
-        shown = {}
-        for name, field in type(self).model_fields.items():
+        shown, kept = {}, self.kept()
+        for name, alias, required in _fields(type(self)):
             value = _plain(getattr(self, name))
-            if field.is_required() or name in self.kept() or value not in (None, [], ""):
-                shown[str(field.validation_alias or name)] = value
+            if required or name in kept or value not in (None, [], ""):
+                shown[alias] = value
         return shown
 
     def kept(self) -> frozenset[str]:
@@ -35,7 +36,16 @@ class Shape(BaseModel):
         return frozenset()
 
 
+@cache
+def _fields(shape: type[Shape]) -> tuple[tuple[str, str, bool], ...]:
+    """Each field's name, its name in JSON, and whether it is always shown; asking pydantic anew is slow."""
+    fields = shape.model_fields.items()
+    return tuple((name, str(field.validation_alias or name), field.is_required()) for name, field in fields)
+
+
 def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str | int):
+        return value
     if isinstance(value, Shape):
         return value.plain()
     if isinstance(value, list):
