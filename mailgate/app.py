@@ -5,11 +5,15 @@ What only some deployments use (a store, submission, JWTs) is loaded where it is
 
 from __future__ import annotations
 
+import importlib
 import secrets
+import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from mailgate.errors import MailgateError
 from mailgate.imap.endpoint import Credentials, ImapEndpoint
 from mailgate.policy import Gate
 from mailgate.server.auth import Callers, JwtCheck, TokenTable
@@ -23,6 +27,7 @@ from mailgate.settings import Settings, SettingsError, StoreKind, check_http, re
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from mailgate.imap.mailbox import Mailbox
     from mailgate.read.cursor import CursorCodec
@@ -32,6 +37,16 @@ if TYPE_CHECKING:
     from mailgate.send.store import SendStore
     from mailgate.send.submission import Submitter
     from mailgate.write import ports
+
+
+_READING: Final = (
+    "mailgate.imap.mailbox",
+    "mailgate.read.search",
+    "mailgate.read.message",
+    "mailgate.read.batch",
+    "mailgate.read.folders",
+)
+"""What nearly every first call needs, and no start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +63,18 @@ class Service:
         connected = self.dispatcher.backend.connected
         return None if connected is None else connected.mailbox
 
+    def warm_up(self) -> threading.Thread | None:
+        """Load in the background what the first call would otherwise wait for; nothing is connected to.
+
+        The thread is already running. None without a mailbox.
+        """
+        if self.dispatcher.backend.connected is None:
+            return None
+        # A daemon: whoever ends the process at once does not wait for it.
+        thread = threading.Thread(target=_load, args=(self.settings.tls_ca_file,), daemon=True)
+        thread.start()
+        return thread
+
     async def aclose(self) -> None:
         """Wait for sends that are under way, then close what is open.
 
@@ -59,6 +86,15 @@ class Service:
         close = None if connected is None else getattr(connected.used, "aclose", None)
         if close is not None:
             await close()
+
+
+def _load(ca_file: Path | None) -> None:
+    for name in _READING:
+        importlib.import_module(name)
+    from mailgate.imap.tls import session_context
+
+    with suppress(MailgateError):  # a call will say so
+        session_context(ca_file)
 
 
 def build_service(
@@ -90,6 +126,7 @@ def build_app(settings: Settings, *, service: Service | None = None) -> HttpSurf
         McpEndpoint(service.dispatcher),
         callers=Callers(TokenTable(settings.tokens), build_jwts(settings)),
         origins=AllowedOrigins(settings.public_url, settings.allowed_origins),
+        opened=service.warm_up,
         close=service.aclose,
     )
 

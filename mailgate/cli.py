@@ -144,6 +144,7 @@ async def _serve_caller(settings: Settings, scopes: frozenset[Scope] | None) -> 
     from mailgate.server.stdio import serve_stdio
 
     service = build_service(settings)
+    service.warm_up()
     try:
         await serve_stdio(service.dispatcher, scopes or ALL_SCOPES)
     finally:

@@ -37,7 +37,7 @@ from mailgate.imap.pool import ConnectionPool, Lease
 from mailgate.imap.readable import ReadableFolder
 from mailgate.imap.responses import ListData
 from mailgate.imap.rows import FolderList
-from mailgate.imap.tls import client_context
+from mailgate.imap.tls import session_context
 from mailgate.imap.values import INBOX, FolderName, SpecialUse, UidValidity
 from mailgate.imap.writable import WritableFolder
 from mailgate.limits import IMAP_CONNECTIONS_DEFAULT, UPSTREAM_TIMEOUT_DEFAULT
@@ -87,7 +87,7 @@ class Mailbox:
         )
 
     def _opener(self, endpoint: ImapEndpoint, credentials: Credentials) -> Callable[[], Awaitable[ImapConnection]]:
-        context = functools.cache(functools.partial(client_context, endpoint.ca_file))
+        context = functools.partial(session_context, endpoint.ca_file)
         return functools.partial(open_session, endpoint, credentials, context, seconds=self._seconds)
 
     async def capabilities(self) -> CapabilitySet:

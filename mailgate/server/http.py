@@ -79,8 +79,9 @@ class Request:
 class HttpSurface:
     """The ASGI application around one dispatcher.
 
-    `endpoint` speaks MCP to a request that has passed every check here. `close` is called when the server shuts down
-    in an orderly way; nothing depends on its being called. `clock`: seconds, monotonic.
+    `endpoint` speaks MCP to a request that has passed every check here. `opened` is called when the server has
+    started and `close` when it shuts down in an orderly way; nothing depends on either being called. `clock`: seconds,
+    monotonic.
     """
 
     def __init__(
@@ -91,11 +92,13 @@ class HttpSurface:
         callers: Callers,
         origins: AllowedOrigins,
         close: Callable[[], Awaitable[None]],
+        opened: Callable[[], object] | None = None,
         throttle: Throttle | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._dispatcher, self._endpoint = dispatcher, endpoint
         self._callers, self._origins, self._close = callers, origins, close
+        self._opened = opened
         self._throttle, self._clock = throttle or Throttle(), clock
         self._settings = dispatcher.backend.settings
         self._scopes = open_scopes(self._settings.gates)
@@ -117,6 +120,8 @@ class HttpSurface:
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         await receive()
+        if self._opened is not None:
+            self._opened()
         await send({"type": "lifespan.startup.complete"})
         await receive()
         try:

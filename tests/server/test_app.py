@@ -63,6 +63,37 @@ def test_listing_the_tools_loads_nothing_that_only_calls_need() -> None:
     assert [name for name in loaded if name.startswith(LAZY)] == []
 
 
+FIRST_CALLS = """
+import asyncio, json, sys
+from mailgate.app import build_service
+from mailgate.cli_demo import demo_settings
+from mailgate.policy import Principal, Scope
+async def main():
+    async with demo_settings("x" * 43) as settings:
+        service = build_service(settings)
+        service.warm_up().join()
+        before = set(sys.modules)
+        owner = Principal("local", "owner", frozenset({Scope.READ}))
+        page = await service.dispatcher.call("mail_search", {}, owner)
+        read = {"reference": page.structured["messages"][0]["reference"]}
+        await service.dispatcher.call("mail_read", read, owner)
+        await service.dispatcher.call("mail_list_folders", {}, owner)
+        await service.aclose()
+        print(json.dumps(sorted(name for name in set(sys.modules) - before if name.startswith("mailgate"))))
+asyncio.run(main())
+"""
+
+
+def test_after_warming_up_the_first_calls_load_nothing_of_ours() -> None:
+    done = subprocess.run([sys.executable, "-c", FIRST_CALLS], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == []
+
+
+def test_without_a_mailbox_there_is_nothing_to_warm_up() -> None:
+    assert build_service(unconfigured()).warm_up() is None
+
+
 def test_an_incomplete_configuration_names_none() -> None:
     assert build_mailbox(unconfigured()) is None
     assert build_service(unconfigured()).dispatcher.backend.connected is None

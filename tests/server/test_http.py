@@ -443,7 +443,7 @@ async def test_requests_work_without_a_lifespan_and_on_one_loop_after_another() 
         assert response.json()["result"]["isError"] is False
 
 
-async def test_the_lifespan_closes_the_mailbox_when_there_is_one() -> None:
+async def test_the_lifespan_warms_up_first_and_closes_the_mailbox_last() -> None:
     closed = []
     app = application()
 
@@ -451,6 +451,7 @@ async def test_the_lifespan_closes_the_mailbox_when_there_is_one() -> None:
         closed.append(True)
 
     app._close = close
+    app._opened = lambda: closed.append(False)
     messages = iter([{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}])
     sent: list[str] = []
 
@@ -462,7 +463,7 @@ async def test_the_lifespan_closes_the_mailbox_when_there_is_one() -> None:
 
     await app({"type": "lifespan"}, receive, send)
     assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
-    assert closed == [True]
+    assert closed == [False, True]
 
 
 async def test_a_mailbox_that_will_not_close_does_not_keep_the_server_from_ending(
