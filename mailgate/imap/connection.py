@@ -373,7 +373,8 @@ class ImapConnection:
             raise UpstreamUnavailable from None
 
     async def _conclude(self, exchange: Exchange, seconds: float) -> CommandResult:
-        async with asyncio.timeout(seconds):
+        own = exchange.request.seconds
+        async with asyncio.timeout(seconds if own is None else own):
             tagged = await exchange.converse(self._protocol.transport.write)
         if tagged is None:
             raise self._protocol.failure or UpstreamUnavailable()

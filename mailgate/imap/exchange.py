@@ -48,13 +48,14 @@ class Request:
     """A command that is to be sent, and what is wanted of its answer.
 
     `keep_literal`: octets kept of each literal. `enough`: how many untagged responses to wait for at most. `heard` is
-    told the answer to a command that goes along with another one's.
+    told the answer to a command that goes along with another one's. `seconds`: its own deadline, where it has one.
     """
 
     command: Command
     keep_literal: int | None = None
     enough: int | None = None
     heard: Callable[[CommandResult], None] | None = None
+    seconds: float | None = None
 
 
 class Exchange:

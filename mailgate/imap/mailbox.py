@@ -93,6 +93,7 @@ class Mailbox:
     async def capabilities(self) -> CapabilitySet:
         """What the server offers after login."""
         async with self._pool.lend() as lease:
+            await lease.make_sure(seconds=self._seconds)
             return lease.connection.capabilities
 
     async def list_folders(self, *, counts: bool = False) -> FolderList:

@@ -44,9 +44,13 @@ class _LoopPool:
 class Lease:
     """A connection for the time of one call."""
 
-    def __init__(self, pool: ConnectionPool, connection: ImapConnection, *, reused: bool) -> None:
+    def __init__(
+        self, pool: ConnectionPool, connection: ImapConnection, *, reused: bool, doubted: _Idle | None = None
+    ) -> None:
         self._pool = pool
         self._reused = reused
+        self.doubted = doubted
+        """It has been idle for long, and nothing has shown since that it lives."""
         self.connection = connection
 
     async def first(self, command: Command, *, seconds: float, enough: int | None = None) -> CommandResult:
@@ -57,18 +61,51 @@ class Lease:
         """Run the call's first reading commands, in one flight.
 
         A kept connection may have died unnoticed. When it did so before answering anything, the commands are repeated
-        once on a fresh connection; a command that changes anything never is.
+        once on a fresh connection; a command that changes anything never is. One that has been idle for long must
+        answer NOOP first, and soon; where several commands may leave together, NOOP leaves with them.
         """
         if any(request.command.changes_state for request in requests):
             raise ValueError("a command that changes state is never repeated")
         reused, self._reused = self._reused, False
-        try:
-            return await self.connection.run_all(*requests, seconds=seconds)
-        except UpstreamUnavailable:
-            if not reused or self.connection.answered:
-                raise
+        doubted, self.doubted = self.doubted, None
+        if doubted is not None:
+            answers = await self._first_of_doubted(requests, seconds)
+            if answers is not None:
+                return answers
+        else:
+            try:
+                return await self.connection.run_all(*requests, seconds=seconds)
+            except UpstreamUnavailable:
+                if not reused or self.connection.answered:
+                    raise
         await self.renew(seconds=seconds)
         return await self.connection.run_all(*requests, seconds=seconds)
+
+    async def _first_of_doubted(
+        self, requests: tuple[Request, ...], seconds: float
+    ) -> tuple[CommandResult, ...] | None:
+        """The answers, or None where the connection turns out to be dead."""
+        together = len(requests) > 1
+        probe = Request(commands.noop(), seconds=LIVENESS_SECONDS)
+        try:
+            alive, *answers = await self.connection.run_all(probe, *(requests if together else ()), seconds=seconds)
+            if not alive.ok:
+                return None
+            return tuple(answers) if together else await self.connection.run_all(*requests, seconds=seconds)
+        except UpstreamTimeout:
+            if self.connection.answered:
+                raise
+            # Who asks again learns the same again, and a call would wait as often: the others have been idle longer.
+            self._pool.forget_idle()
+        except UpstreamError:
+            if self.connection.answered:
+                raise
+        return None
+
+    async def make_sure(self, *, seconds: float) -> None:
+        """See that the connection lives, where that is not plain."""
+        if self.doubted is not None:
+            await self.first_of(seconds=seconds)
 
     async def renew(self, *, seconds: float) -> None:
         """Take a fresh connection instead of one that is gone; names are written on it as they were on the other."""
@@ -117,7 +154,7 @@ class ConnectionPool:
             try:
                 yield lease
             finally:
-                self._take_back(here, lease.connection)
+                self._take_back(here, lease)
         finally:
             here.turns.release()
 
@@ -155,29 +192,19 @@ class ConnectionPool:
         # The newest first: the others grow old and are closed when there is less to do.
         while here.idle:
             kept = here.idle.pop()
-            alive = False
-            try:
-                alive = await self._is_alive(here, kept)
-            finally:
-                if not alive:
-                    self._drop(here, kept.connection)
-            if alive:
-                return Lease(self, kept.connection, reused=True)
+            if kept.connection.closed:
+                self._drop(here, kept.connection)
+                continue
+            doubted = self._idle_seconds(kept) > CONNECTION_TRUSTED_SECONDS
+            return Lease(self, kept.connection, reused=True, doubted=kept if doubted else None)
         return Lease(self, await self._open(here), reused=False)
 
-    async def _is_alive(self, here: _LoopPool, kept: _Idle) -> bool:
-        if kept.connection.closed:
-            return False
-        if self._idle_seconds(kept) <= CONNECTION_TRUSTED_SECONDS:
-            return True
-        try:
-            return (await kept.connection.run(commands.noop(), seconds=LIVENESS_SECONDS)).ok
-        except UpstreamTimeout:
-            # Who asks again learns the same again, and a call would wait as often: the others have been idle longer.
-            self._forget_idle(here)
-            return False
-        except UpstreamError:
-            return False
+    def forget_idle(self) -> None:
+        """Let go of every connection of this loop that is not lent."""
+        here = self._here()
+        idle, here.idle = here.idle, []
+        for each in idle:
+            self._drop(here, each.connection)
 
     def _idle_seconds(self, kept: _Idle) -> float:
         return max(self._clock() - kept.since, self._wall() - kept.since_wall)
@@ -187,22 +214,18 @@ class ConnectionPool:
         here.connections.add(connection)
         return connection
 
-    def _take_back(self, here: _LoopPool, connection: ImapConnection) -> None:
+    def _take_back(self, here: _LoopPool, lease: Lease) -> None:
+        connection = lease.connection
         # Whoever gave it back while a command is in flight did not wait for its answer: in doubt, so not used again.
         if connection.closed or connection.busy:
             self._drop(here, connection)
         else:
-            here.idle.append(_Idle(connection, self._clock(), self._wall()))
+            here.idle.append(lease.doubted or _Idle(connection, self._clock(), self._wall()))
 
     def _close_overdue(self, here: _LoopPool) -> None:
         overdue = [each for each in here.idle if self._idle_seconds(each) > CONNECTION_IDLE_SECONDS]
         here.idle = [each for each in here.idle if each not in overdue]
         for each in overdue:
-            self._drop(here, each.connection)
-
-    def _forget_idle(self, here: _LoopPool) -> None:
-        idle, here.idle = here.idle, []
-        for each in idle:
             self._drop(here, each.connection)
 
     def _drop(self, here: _LoopPool, connection: ImapConnection) -> None:

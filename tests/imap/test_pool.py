@@ -28,6 +28,8 @@ class FakeConnection:
     dies: bool = False
     silent: bool = False
     busy: bool = False
+    dies_at: str = ""
+    flights: list[list[str]] = field(default_factory=list)
     ran: list[str] = field(default_factory=list)
     ended: str | None = None
 
@@ -37,6 +39,8 @@ class FakeConnection:
         """Nothing is outstanding."""
 
     async def run_all(self, *requests: Request, seconds: float) -> tuple[CommandResult, ...]:
+        self.flights.append([each.command.kind for each in requests])
+        self.answered = False
         return tuple([await self.run(each.command, seconds=seconds, enough=each.enough) for each in requests])
 
     async def run(self, command: Command, *, seconds: float, enough: int | None = None) -> CommandResult:
@@ -44,9 +48,10 @@ class FakeConnection:
         if self.silent:
             self.closed = True
             raise UpstreamTimeout
-        if self.dies:
+        if self.dies or self.dies_at == command.kind:
             self.closed = True
             raise UpstreamUnavailable
+        self.answered = True
         return CommandResult(Tagged("A1", Status.OK), ())
 
     def abort(self) -> None:
@@ -82,6 +87,7 @@ class Bench:
 
     async def use(self) -> FakeConnection:
         async with self.pool.lend() as lease:
+            await lease.make_sure(seconds=1)
             return lease.connection  # type: ignore[return-value]
 
 
@@ -231,12 +237,61 @@ async def test_one_connection_that_is_silent_speaks_for_those_idle_longer(bench:
     assert sorted(each.ran for each in bench.opened[:2]) == [[], ["NOOP"]]
 
 
-async def test_one_connection_that_was_closed_speaks_for_itself_alone(bench: Bench) -> None:
+async def test_a_connection_that_was_closed_speaks_for_itself_alone(bench: Bench) -> None:
     await both(bench)
     bench.opened[0].dies = bench.opened[1].dies = True
-    bench.opened[0].dies = False
     bench.now += CONNECTION_TRUSTED_SECONDS + 1
-    assert await bench.use() is bench.opened[0]
+    assert await bench.use() is bench.opened[2]
+    assert sorted(str(each.ended) for each in bench.opened) == ["None", "None", "aborted"]
+
+
+async def test_several_commands_take_the_question_along(bench: Bench) -> None:
+    await bench.use()
+    bench.now += CONNECTION_TRUSTED_SECONDS + 1
+    async with bench.pool.lend() as lease:
+        answers = await lease.first_of(Request(commands.capability()), Request(commands.logout()), seconds=1)
+    assert len(answers) == 2
+    assert bench.opened[0].flights == [["NOOP", "CAPABILITY", "LOGOUT"]]
+
+
+async def test_a_single_command_waits_for_the_answer_to_the_question(bench: Bench) -> None:
+    await bench.use()
+    bench.now += CONNECTION_TRUSTED_SECONDS + 1
+    async with bench.pool.lend() as lease:
+        await lease.first(commands.capability(), seconds=1)
+    assert bench.opened[0].flights == [["NOOP"], ["CAPABILITY"]]
+
+
+@pytest.mark.parametrize("fault", ["silent", "dies"])
+async def test_what_a_dead_connection_was_asked_together_with_the_question_is_asked_again(
+    bench: Bench, fault: str
+) -> None:
+    first = await bench.use()
+    setattr(first, fault, True)
+    bench.now += CONNECTION_TRUSTED_SECONDS + 1
+    async with bench.pool.lend() as lease:
+        answers = await lease.first_of(Request(commands.capability()), Request(commands.logout()), seconds=1)
+    assert len(answers) == 2
+    assert bench.opened[1].flights == [["CAPABILITY", "LOGOUT"]]
+
+
+async def test_a_connection_that_answered_the_question_and_then_fails_is_not_replaced(bench: Bench) -> None:
+    first = await bench.use()
+    first.dies_at = "LOGOUT"
+    bench.now += CONNECTION_TRUSTED_SECONDS + 1
+    async with bench.pool.lend() as lease:
+        with pytest.raises(UpstreamUnavailable):
+            await lease.first_of(Request(commands.capability()), Request(commands.logout()), seconds=1)
+    assert len(bench.opened) == 1
+
+
+async def test_a_connection_lent_and_not_used_is_no_younger_for_it(bench: Bench) -> None:
+    await bench.use()
+    bench.now += CONNECTION_TRUSTED_SECONDS + 1
+    async with bench.pool.lend():
+        pass
+    await bench.use()
+    assert bench.opened[0].ran == ["NOOP"]
 
 
 async def test_a_pool_that_nobody_has_any_more_lets_go_of_its_connections() -> None:
@@ -272,10 +327,10 @@ async def test_the_first_read_is_repeated_on_a_fresh_connection(bench: Bench) ->
 
 async def test_what_was_partly_answered_is_not_repeated(bench: Bench) -> None:
     first = await bench.use()
-    first.dies = first.answered = True
+    first.dies_at = "LOGOUT"
     async with bench.pool.lend() as lease:
         with pytest.raises(UpstreamUnavailable):
-            await lease.first(commands.noop(), seconds=1)
+            await lease.first_of(Request(commands.noop()), Request(commands.logout()), seconds=1)
     assert len(bench.opened) == 1
 
 

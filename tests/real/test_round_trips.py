@@ -53,6 +53,21 @@ async def test_a_warm_read_takes_one_turn(mail_user: MailUser, tools: Tools, pro
     assert [command.split()[1] for command in bytes(proxy.traffic.sent).split(b"\r\n")[:-1]] == [b"EXAMINE", b"UID"]
 
 
+async def test_after_a_pause_reading_and_the_newest_page_take_one_turn_all_the_same(
+    mail_user: MailUser, tools: Tools, proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mail_user.fill("INBOX", range(1, 41))
+    reference = (await tools.search())["messages"][0]["reference"]
+    monkeypatch.setattr("mailgate.imap.pool.CONNECTION_TRUSTED_SECONDS", -1.0)
+    proxy.traffic.reset()
+    await tools.read(reference)
+    assert proxy.traffic.turns == 1
+    assert [line.split()[1] for line in bytes(proxy.traffic.sent).split(b"\r\n")[:-1]] == [b"NOOP", b"EXAMINE", b"UID"]
+    mail_user.append(bytes(letter("fresh")))
+    page, turns = await newest(tools, proxy)
+    assert (page["messages"][0]["reference"]["uid"], turns) == (41, 1)
+
+
 async def test_a_reference_of_another_uidvalidity_reads_nothing(
     mail_user: MailUser, tools: Tools, proxy: FaultProxy
 ) -> None:
