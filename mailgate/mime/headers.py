@@ -34,6 +34,9 @@ class HeaderReader:
 
     def __init__(self, fields: HeaderFields, log: WarningLog) -> None:
         self._fields = fields
+        self._by_name: dict[str, list[bytes]] = {}
+        for name, value in fields.fields:
+            self._by_name.setdefault(name, []).append(value)
         self._log = log
         self._sanitized = False
         log.add(WarningCode.HEADER_LIMIT, when=fields.cut)
@@ -78,7 +81,9 @@ class HeaderReader:
         return self._safe(words.text, HEADER_VALUE_CHARS_MAX) or None
 
     def _first(self, name: str, limit: int) -> str:
-        value = self._fields.first(name) or b""
+        if name not in self._by_name:
+            return ""
+        value = self._by_name[name][0]
         self._log.add(WarningCode.HEADER_LIMIT, when=len(value) > limit)
         return self._raw(value, limit)
 
@@ -95,7 +100,7 @@ class HeaderReader:
 
     def _addresses(self, name: str) -> tuple[ParsedAddress, ...]:
         # RFC 5322, 3.6 allows one of each; where there are more, a reader should see them all.
-        values = self._fields.every(name)
+        values = self._by_name.get(name)
         if not values:
             return ()
         joined = b", ".join(values)
@@ -112,13 +117,17 @@ class HeaderReader:
 
     def _message_id(self) -> str | None:
         value = self._first("message-id", _RAW_MAX)
+        if not value:
+            return None
         match = _MESSAGE_ID.search(value)
         return self._safe(match[0] if match else value, _ID_CHARS_MAX) or None
 
     def _ids(self, name: str) -> tuple[str, ...]:
         """The ids of a thread field. Of a chain too long to show, the first stays and the latest do: they are what
         a reply needs (RFC 5322, 3.6.4)."""
-        value = raw_text(self._fields.first(name) or b"", 4 * _RAW_MAX)
+        if name not in self._by_name:
+            return ()
+        value = raw_text(self._by_name[name][0], 4 * _RAW_MAX)
         ids = [self._safe(found, _ID_CHARS_MAX) for found in _MESSAGE_ID.findall(value)]
         room = HEADER_VALUE_CHARS_MAX - sum(map(len, ids[:1]))
         latest: list[str] = []
