@@ -18,6 +18,7 @@ from mailgate.imap.endpoint import Credentials, ImapEndpoint
 from mailgate.policy import Gate
 from mailgate.server.auth import Callers, JwtCheck, TokenTable
 from mailgate.server.backend import Backend, Connected
+from mailgate.server.catalog import TOOLS
 from mailgate.server.dispatch import Dispatcher
 from mailgate.server.http import HttpSurface
 from mailgate.server.mcp import McpEndpoint
@@ -45,6 +46,7 @@ _READING: Final = (
     "mailgate.read.message",
     "mailgate.read.batch",
     "mailgate.read.folders",
+    "mailgate.server.validation",
 )
 """What nearly every first call needs, and no start."""
 
@@ -91,6 +93,8 @@ class Service:
 def _load(ca_file: Path | None) -> None:
     for name in _READING:
         importlib.import_module(name)
+    for tool in TOOLS:
+        tool.load()
     from mailgate.imap.tls import session_context
 
     with suppress(MailgateError):  # a call will say so

@@ -22,7 +22,6 @@ from mailgate.server import strict_json, telemetry
 from mailgate.server.backend import Backend, Call
 from mailgate.server.catalog import TOOLS, Tool
 from mailgate.server.failures import failure_of
-from mailgate.server.validation import validate
 
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
@@ -79,6 +78,8 @@ class Dispatcher:
         self._authorize(tool.requirement_of(arguments), principal)
         if tool.needs_mailbox and self.backend.connected is None:
             raise NotConfigured(settings.missing)
+        from mailgate.server.validation import validate
+
         model = validate(tool.arguments, tool.input_schema, arguments)
         self._authorize(tool.requirement_for(model), principal)
         fit = partial(fitted, tool, budget=settings.max_result_bytes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -20,14 +20,14 @@ from mailgate.server.schemas import Schema, input_schema, output_schema
 FILE: Final = Path(__file__).with_name("published.json")
 
 
-def published_input(model: type[BaseModel]) -> Schema:
-    """What a tool says of the arguments that it takes."""
-    return _written()["input"].get(model.__name__) or input_schema(model)
+def published_input(name: str, model: Callable[[], type[BaseModel]]) -> Schema:
+    """What a tool says of the arguments that it takes: the schema written down under the model's name, or a new one."""
+    return _written()["input"].get(name) or input_schema(model())
 
 
-def published_output(model: type[BaseModel]) -> Schema:
-    """What a tool says of its result."""
-    return _written()["output"].get(model.__name__) or output_schema(model)
+def published_output(name: str, model: Callable[[], type[BaseModel]]) -> Schema:
+    """What a tool says of its result, as `published_input`."""
+    return _written()["output"].get(name) or output_schema(model())
 
 
 @functools.cache

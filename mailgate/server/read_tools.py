@@ -14,7 +14,21 @@ if TYPE_CHECKING:
     from mailgate.read.folders import FolderListing
     from mailgate.read.message import ReadMessage
     from mailgate.read.search import SearchPage
-    from mailgate.server.arguments import AttachmentArguments, ListFoldersArguments, ReadArguments, SearchArguments
+    from mailgate.server.arguments import (
+        AttachmentArguments,
+        ListFoldersArguments,
+        NoArguments,
+        ReadArguments,
+        SearchArguments,
+    )
+    from mailgate.server.capability_result import CapabilityFacts
+
+
+async def mail_capabilities(call: Call, arguments: NoArguments) -> CapabilityFacts:
+    """What this deployment, this server and this caller can do."""
+    from mailgate.server.capability_tool import mail_capabilities
+
+    return await mail_capabilities(call, arguments)
 
 
 async def mail_list_folders(call: Call, arguments: ListFoldersArguments) -> FolderListing:

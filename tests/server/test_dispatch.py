@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +14,6 @@ from mailgate.errors import InternalError
 from mailgate.imap.values import FolderName
 from mailgate.policy import Gate, Requirement, Scope
 from mailgate.read.folders import FolderListing, ListedFolder
-from mailgate.server.arguments import NoArguments
 from mailgate.server.backend import Backend
 from mailgate.server.catalog import BY_NAME, TOOLS, Tool
 from mailgate.server.dispatch import Answer, Dispatcher, UnknownTool, encoded_size, fitted
@@ -35,15 +35,27 @@ class Echo(Result[Any]):
         return cls(value=value)
 
 
+class EchoTool(Tool):
+    """A tool whose result is of the tests."""
+
+    @property
+    def result(self) -> type[Result[Any]]:
+        return Echo
+
+    @property
+    def render(self) -> Callable[[Any], str]:
+        return lambda result: str(result.value)
+
+
 def tool(handler: Any, requirement: Requirement | None = None, **more: Any) -> Tool:
-    return Tool(
+    return EchoTool(
         name="mail_test",
         title="Test",
         description="A tool of the tests.",
-        arguments=NoArguments,
-        result=Echo,
+        takes="arguments.NoArguments",
+        gives="Echo",
+        shows="echo",
         handler=handler,
-        render=lambda result: str(result.value),
         requirement=requirement or Requirement(),
         **more,
     )
@@ -230,6 +242,7 @@ async def test_the_answer_of_mail_capabilities_fits_the_smallest_budget() -> Non
 
 
 async def test_a_row_of_the_table_can_be_replaced_without_touching_the_dispatcher() -> None:
-    row = dataclasses.replace(BY_NAME["mail_search"], handler=done, result=Echo, render=lambda result: result.value)
+    fields = {f.name: getattr(BY_NAME["mail_search"], f.name) for f in dataclasses.fields(Tool) if f.init}
+    row = EchoTool(**{**fields, "handler": done})
     answer = await Dispatcher(service().dispatcher.backend, (row,)).call("mail_search", {}, principal())
     assert json.dumps(answer.structured) == '{"value": "done"}'

@@ -24,15 +24,15 @@ def test_a_model_that_is_not_written_down_has_its_schema_made() -> None:
 
         count: int
 
-    assert published.published_input(Unwritten)["properties"] == {"count": {"type": "integer"}}
-    assert published.published_output(Unwritten)["required"] == ["count"]
+    assert published.published_input("Unwritten", lambda: Unwritten)["properties"] == {"count": {"type": "integer"}}
+    assert published.published_output("Unwritten", lambda: Unwritten)["required"] == ["count"]
 
 
 def test_a_package_without_the_file_makes_them_all() -> None:
     published._written.cache_clear()
     before, published.FILE = published.FILE, published.FILE.with_name("absent.json")
     try:
-        assert published.published_input(TOOLS[2].arguments) == TOOLS[2].input_schema
+        assert published.published_input("SearchArguments", lambda: TOOLS[2].arguments) == TOOLS[2].input_schema
     finally:
         published.FILE = before
         published._written.cache_clear()
