@@ -128,7 +128,10 @@ class FolderMemory:
         low = _lowest(known, look, top) if look.wants_rows and known is not None else None
         if low is not None:
             return Aim(_window(low, high), rows=True)
-        return Aim(_window(top - look.width + 1, high), rows=False)
+        low = top - look.width + 1
+        if not look.exact and low <= look.width // 2:
+            low = 1  # a command of its own for what is left would cost a round trip like any other
+        return Aim(_window(low, high), rows=False)
 
 
 def _lowest(known: _Known, look: FirstLook, top: int) -> int | None:

@@ -40,8 +40,15 @@ class ScanRange:
         """Whether nothing is left."""
         return not 1 <= self.position <= self.bound
 
-    def window(self, width: int) -> ScanWindow:
-        """The next `width` UIDs, fewer at the end of the range."""
+    def window(self, width: int, *, all_of_little: bool = False) -> ScanWindow:
+        """The next `width` UIDs, fewer at the end of the range.
+
+        `all_of_little`: and half as many more where that is all that is left. A command for a few UIDs costs a round
+        trip like any other.
+        """
+        left = self.position if self.order is SearchOrder.NEWEST else self.bound - self.position + 1
+        if all_of_little and left <= width + width // 2:
+            width = left
         if self.order is SearchOrder.NEWEST:
             return ScanWindow(Uid(max(1, self.position - width + 1)), Uid(self.position))
         return ScanWindow(Uid(self.position), Uid(min(self.bound, self.position + width - 1)))

@@ -15,6 +15,7 @@ from mailgate.imap.values import FolderName, ScanWindow, Uid, UidValidity
 from mailgate.limits import SCAN_UIDS_DEFAULT, SEARCH_BUDGET_DEFAULT, SEARCH_LIMIT_MAX
 from mailgate.mime.model import ReadWarning
 from mailgate.read.cursor import CursorCodec, SearchCursor, SearchOrder
+from mailgate.read.paces import widths_in
 from mailgate.read.ports import Mailbox, ReadableFolder
 from mailgate.read.previews import with_previews
 from mailgate.read.request import SearchRequest
@@ -67,7 +68,8 @@ async def search_messages(
     name = await mailbox.resolve(request.folder)
     if cursor is not None:
         cursors.check(cursor, name, request.criteria, request.order)
-    width = cursor.width if cursor else None
+    learnt = widths_in(mailbox)
+    width = cursor.width if cursor else learnt.find(name)
     look = _first_look(request, cursor, Pace.start(scan_uids, budget_seconds, width))
     began = clock()
     async with mailbox.examine(name, uid_validity=cursor.uid_validity if cursor else None, look=look) as folder:
@@ -76,6 +78,8 @@ async def search_messages(
         pace = Pace.start(scan_uids, budget_seconds, width, messages=folder.messages)
         walk = _Walk(folder, request, span, pace, clock, deadline, opened_in)
         await walk.run()
+        if not pace.fixed:
+            learnt.keep(name, pace.width)
         uid_validity = folder.uid_validity
         previews = await with_previews(folder, walk.messages) if request.previews else None
     return SearchPage(
@@ -196,7 +200,7 @@ class _Walk:
     async def _search_window(self) -> None:
         began = self._clock()
         ready = self._at_hand()
-        window = ready or self.span.window(self.pace.width)
+        window = ready or self.span.window(self.pace.width, all_of_little=not self.pace.fixed)
         answer = await self.folder.uid_search(self.request.criteria, window)
         # What lies outside the window would be seen twice, or was never asked for.
         matches = sorted({uid for uid in answer if uid in window}, reverse=self.request.order is SearchOrder.NEWEST)

@@ -20,6 +20,19 @@ def test_windows_cover_every_uid_once_whatever_their_widths(order: SearchOrder, 
     assert sorted(covered) == list(range(1, bound + 1))
 
 
+@given(st.sampled_from(SearchOrder), st.integers(0, 5000), st.integers(1, 900))
+def test_windows_that_take_what_little_is_left_cover_every_uid_once(order: SearchOrder, bound: int, width: int) -> None:
+    span, covered, windows = ScanRange.whole(order, bound), [], 0
+    while not span.done:
+        window = span.window(width, all_of_little=True)
+        covered += list(range(window.low, window.high + 1))
+        span.passed(window)
+        windows += 1
+        assert width // 2 < len(window) or len(covered) == bound
+    assert sorted(covered) == list(range(1, bound + 1))
+    assert windows <= max(1, -(-bound // width))
+
+
 def pace(width: int = 1000, *, scan_uids: int = 1000, budget: float = 8.0) -> Pace:
     return Pace(scan_uids, budget, width)
 

@@ -91,6 +91,27 @@ async def test_the_newest_page_takes_one_turn_and_shows_what_came_a_moment_ago(
         assert turns == 1
 
 
+async def test_a_few_messages_beyond_one_window_cost_no_turn_of_their_own(
+    mail_user: MailUser, tools: Tools, proxy: FaultProxy
+) -> None:
+    mail_user.fill("INBOX", range(1, SCAN_UIDS_DEFAULT + 200))
+    await tools.search()
+    _, turns = await newest(tools, proxy, subject="number 7")
+    assert turns == 2
+
+
+async def test_a_folder_searched_before_is_searched_in_wider_windows(
+    mail_user: MailUser, tools: Tools, proxy: FaultProxy
+) -> None:
+    mail_user.fill("INBOX", range(1, 3 * SCAN_UIDS_DEFAULT + 1))
+    await tools.folders()
+    first, turns = await newest(tools, proxy, subject="nothing of the kind")
+    assert (first["messages"], first["complete"]) == ([], True)
+    again, fewer = await newest(tools, proxy, subject="nothing of the kind")
+    assert (again["messages"], again["complete"]) == ([], True)
+    assert (turns, fewer) == (3, 1)
+
+
 async def test_the_first_page_of_a_process_takes_one_turn_more(
     mail_user: MailUser, tools: Tools, proxy: FaultProxy
 ) -> None:
