@@ -1,0 +1,1 @@
+"""The arithmetic of the benches; what they measure is asserted nowhere."""
