@@ -38,6 +38,13 @@ _ADDRESS_LIKE: Final = re.compile(
     r"[^\s@<>\"'(),;:\[\]]{1,64}(?:@|\s{1,3}@\s{0,3}(?=[^\s@.]{1,63}\.\w\w)|@\s{1,3}(?=[^\s@.]{1,63}\.\w\w))"
     r"[^\s@<>\"'(),;:\[\]]{1,255}"
 )
+# Dots may stand anywhere in the local part, as providers once let them; what else RFC 5322 reserves may not.
+_ADDRESS: Final = re.compile(
+    r'(?:[^\s"(),:;<>@\[\]\\]++|"(?:[^"\\]++|\\.)*+")++@'
+    r'(?:\[[^\s\[\]]++\]|[^\s"(),:;<>@\[\]\\.]++(?:\.[^\s"(),:;<>@\[\]\\.]++)*+\.?)',
+    re.DOTALL,
+)
+_JOINS: Final = ".@:,"
 _AROUND_ADDRESS: Final = re.compile(r"\A[^\w]+|[^\w]+\Z|\s+")
 
 
@@ -193,7 +200,7 @@ def _angle(draft: _Draft, tokens: Iterator[re.Match[str]]) -> bool:
         draft.glue = False
         draft.add(f"<{draft.angle}>")
     pieces: list[str] = []
-    ended_early = False
+    ended_early = parted = False
     for match in tokens:
         mark = match[0]
         if mark == ">":
@@ -203,8 +210,15 @@ def _angle(draft: _Draft, tokens: Iterator[re.Match[str]]) -> bool:
             break
         if mark.isspace():
             draft.blank(mark)
+            parted = bool(pieces)
+        elif mark == "(":
+            draft.comments.append(_comment(tokens))
         elif mark != "<":
+            # Blanks may stand around dots and `@` (RFC 5322, 4.4); between two words they make it no address.
+            if parted and mark[0] not in _JOINS and pieces[-1][-1] not in _JOINS:
+                pieces.append(" ")
             pieces.append(mark)
+            parted = False
     draft.angle = "".join(pieces)
     draft.glue = False
     return ended_early
@@ -245,5 +259,4 @@ def _without_route(angle: str) -> str:
 
 
 def _is_address(text: str) -> bool:
-    local, at, domain = text.rpartition("@")
-    return bool(local and at and domain) and ("@" not in local or local.startswith('"'))
+    return _ADDRESS.fullmatch(text) is not None

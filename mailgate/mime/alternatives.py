@@ -16,6 +16,9 @@ _STUB_MARGIN: Final = 100
 _NOTICE_CHARS_MAX: Final = 400
 """Longest text, without its links, that can be a mere notice."""
 _WORDS_MIN: Final = 5
+_FEW_WORDS: Final = 2
+"""From here to `_WORDS_MIN` a share says too little: then no longer word at all may be in both."""
+_LONG: Final = 4
 _SHARED_MIN: Final = 0.35
 """Forms of one text share nearly all words of the shorter one; two texts of one language share its small words."""
 
@@ -37,9 +40,11 @@ _NOTICE: Final = re.compile(
     r"html|browser|navigateur|navegador|webbläsar|nettleser|przeglądar|prohlížeč|prehliadač|böngésző|tarayıcı|браузер"
     r"|ブラウザ|浏览器|瀏覽器|브라우저|דפדפן|المتصفح|πρόγραμμα περιήγησης|เบราว์เซอร์|trình duyệt|peramban|selaime"
     r"|view (?:it |this )?online|online (?:ansehen|anzeigen|version)|version en ligne|versión en línea|versão online"
-    r"|versione online|online versie",
+    r"|versione online|online versie|\bMIME\b|mail[- ]?(?:client|reader|program)|client de messagerie",
     re.IGNORECASE,
 )
+# What programs write into the plain form where the HTML form has a picture.
+_PICTURE: Final = re.compile(r"(?i)[\[<](?:cid|image|inline image|bild)[^\[\]<>\n]{0,200}[\]>]")
 # Not the public suffix list, on purpose: two parts more of a name at most, where the second is one of these.
 _SECOND_LEVEL: Final = frozenset({"co", "com", "org", "net", "ac", "gov", "edu", "or", "ne", "go", "gob", "gouv"})
 
@@ -55,23 +60,39 @@ def is_stub(plain: str, html: str) -> bool:
         return said == 0 < rich
     if rich > _STUB_FACTOR * said and rich > said + _STUB_MARGIN:
         return True
-    return said <= _NOTICE_CHARS_MAX and _NOTICE.search(plain) is not None and _shared(plain, html) < 0.5
+    return _is_notice(plain) and _shared(plain, html) < 0.5
 
 
 def differ(plain: str, html: str) -> bool:
     """Whether two forms disagree in substance: each names amounts or accounts that the other does not, their links
     lead to different sites altogether, or they have few words in common.
 
-    A form that says less than the other, and a stub, disagree only by their amounts.
+    A form that only says less than the other does not disagree, nor does a notice about HTML. One that says something
+    else does, however short it is.
     """
     if _clash(_amounts(plain), _amounts(html)):
         return True
     if is_stub(plain, html):
-        return False
+        return not _is_notice(plain) and _unrelated(plain, html)
     here, there = _sites(plain), _sites(html)
     if here and there and not here & there:
         return True
-    return min(len(_words(plain)), len(_words(html))) >= _WORDS_MIN and _shared(plain, html) < _SHARED_MIN
+    return _unrelated(plain, html)
+
+
+def _unrelated(plain: str, html: str) -> bool:
+    """Whether the forms have hardly a word in common; of a few words, none that says anything."""
+    here, there = _words(_PICTURE.sub(" ", plain)), _words(html)
+    fewer = min(len(here), len(there))
+    if fewer >= _WORDS_MIN:
+        return _shared(plain, html) < _SHARED_MIN
+    least = min(here, there, key=len)
+    telling = {word for word in least if len(word) >= _LONG or _UNSPACED.search(word)}
+    return fewer >= _FEW_WORDS and bool(telling) and not telling & here & there
+
+
+def _is_notice(plain: str) -> bool:
+    return len(_said(plain)) <= _NOTICE_CHARS_MAX and _NOTICE.search(plain) is not None
 
 
 def _said(text: str) -> str:

@@ -85,6 +85,15 @@ _WIDE: Final = {"utf-16": 2, "utf-16-le": 2, "utf-16-be": 2, "utf-32": 4, "utf-3
 # RFC 3629, 4, loosely: enough to see that octets were meant as UTF-8.
 _UTF8_SEQUENCE: Final = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 
+_LATIN: Final = frozenset({"cp1252"})
+"""The label that programs write which know no other."""
+_WEIGHED: Final = 8 * 1024
+_SEQUENCES_MIN: Final = 2
+_BEYOND_MIN: Final = 16
+_TAG: Final = re.compile(rb"<[A-Za-z/!][^<>]{0,500}>")
+_BEYOND: Final = re.compile(rb"[\x80-\xff]")
+_ASCII_LETTER: Final = re.compile(rb"[A-Za-z]")
+
 
 def codec_of(label: str) -> str | None:
     """The Python codec for a charset label, or None for one that is unknown or refused.
@@ -129,7 +138,28 @@ def decode(data: bytes, label: str | None, *, whole: bool = True) -> Decoded:
     if codec == "ascii":
         return _guess(data, whole)
     codec = _with_order(data, codec)
+    if codec in _LATIN and (wrong := _not_latin(data, whole)):
+        return wrong
     return _strict(data, codec, whole) or _lenient(data, codec, whole)
+
+
+def _not_latin(data: bytes, whole: bool) -> Decoded | None:
+    """Text under a label of Latin letters that is none: every octet beyond ASCII is part of UTF-8, or there are hardly
+    any but these and they are another script's."""
+    if data.isascii():
+        return None
+    utf8 = _strict(data, "utf-8", whole)
+    if utf8 is not None and len(_UTF8_SEQUENCE.findall(data, 0, _WEIGHED)) >= _SEQUENCES_MIN:
+        return Decoded(utf8.text, CharsetProblem.GUESSED)
+    sample = _TAG.sub(b"", data[:_WEIGHED])
+    beyond = len(_BEYOND.findall(sample))
+    if beyond < _BEYOND_MIN or 4 * len(_ASCII_LETTER.findall(sample)) > beyond:
+        return None
+    codec = by_letters(data)
+    if codec in ("cp1252", "cp1250", "cp1254"):
+        return None
+    found = _strict(data, codec, whole)
+    return None if found is None else Decoded(found.text, CharsetProblem.GUESSED)
 
 
 def _with_order(data: bytes, codec: str) -> str:

@@ -11,6 +11,7 @@ from mailgate.mime.parameters import ParameterizedValue, parse_parameters
 
 # RFC 2045, 5.1: token "/" token; the length bound is RFC 6838, 4.2.
 _TYPE: Final = re.compile(r"[!#$%&'*+.^_`{|}~0-9a-z-]{1,127}/[!#$%&'*+.^_`{|}~0-9a-z-]{1,127}")
+_ONE_WORD: Final = {"text": "text/plain", "html": "text/html", "multipart": "multipart/mixed"}
 _BOUNDARY_MAX: Final = 200
 _VALUE_MAX: Final = 32 * 1024
 _OPAQUE: Final = "application/octet-stream"
@@ -75,10 +76,12 @@ def _parameters(fields: HeaderFields, name: str) -> ParameterizedValue:
 
 def _type(value: str, default_type: str, *, is_file: bool) -> str:
     """What is no type at all is the default as well (RFC 2045, 5.2), unless it is a file: that stays opaque."""
+    value = value.strip("\"' ")
     if _TYPE.fullmatch(value):
         return value
     # `text` alone is how the first mail programs said text/plain.
-    return _OPAQUE if is_file and value not in ("", "text") else default_type
+    known = _ONE_WORD.get(value, _OPAQUE if is_file and value else default_type)
+    return default_type if known == "text/plain" else known
 
 
 def _word(value: str | None) -> str | None:

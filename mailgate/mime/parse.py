@@ -13,6 +13,7 @@ from mailgate.limits import SOURCE_BYTES_MAX
 from mailgate.mime.attachments import extract, list_attachments
 from mailgate.mime.fields import HeaderFields, header_extent, parse_fields
 from mailgate.mime.headers import HeaderReader
+from mailgate.mime.line_ends import with_line_feeds
 from mailgate.mime.model import Attachment, MessageHeaders, MessageText, ParsedMessage, RawMessage
 from mailgate.mime.sender import SenderFacts, sender_facts
 from mailgate.mime.structure import Deadline, MessagePart, parse_structure
@@ -44,14 +45,14 @@ def parse_message(
 def parse_headers(block: bytes) -> MessageHeaders:
     """The fields of one header block, as a search row needs them. What follows a blank line is not looked at."""
     log = WarningLog()
-    fields, _ = _fields(block)
+    fields, _ = _fields(with_line_feeds(block))
     return replace(_headers(fields, log), warnings=log.warnings())
 
 
 def parse_head(block: bytes, *, truncated: bool = False, trusted_authserv_id: str | None = None) -> ParsedMessage:
     """What the header block alone says of a message: no text, no attachments. `truncated`: there is more of it."""
     log = WarningLog()
-    fields, _ = _fields(block)
+    fields, _ = _fields(with_line_feeds(block))
     log.add(WarningCode.HEADER_LIMIT, when=truncated)
     headers = _headers(fields, log)
     sender = _sender(fields, log, trusted_authserv_id)
@@ -84,7 +85,8 @@ def opened(raw: RawMessage, log: WarningLog) -> OpenedMessage:
 
 
 def _bounded(raw: RawMessage) -> tuple[bytes, bool]:
-    return raw.prefix[:SOURCE_BYTES_MAX], raw.truncated or len(raw.prefix) > SOURCE_BYTES_MAX
+    source = with_line_feeds(raw.prefix[:SOURCE_BYTES_MAX])
+    return source, raw.truncated or len(raw.prefix) > SOURCE_BYTES_MAX
 
 
 def _fields(source: bytes) -> tuple[HeaderFields, int]:

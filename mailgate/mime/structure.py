@@ -181,7 +181,7 @@ def _delimiter_of(multiparts: Sequence[_Open]) -> re.Pattern[bytes]:
     added on the way (RFC 2046, 5.1.1). The scan for them runs within the regular expression, once over every octet."""
     # Innermost first: where two multiparts share a boundary, the inner one is meant.
     names = b"|".join(re.escape(one.boundary) for one in reversed(multiparts))
-    return re.compile(rb"^--(" + names + rb")(--)?[ \t]*+\r?$" if names else rb"(?!)", re.MULTILINE)
+    return re.compile(rb"^--(" + names + rb")(?:[ \t]*+(--))?+[ \t]*+\r?$" if names else rb"(?!)", re.MULTILINE)
 
 
 def _as_text(content: Content) -> Content:

@@ -19,13 +19,21 @@ from mailgate.mime.clean import clean, cut_bytes
 from mailgate.mime.flowed import unflow
 from mailgate.mime.html_text import html_to_text
 from mailgate.mime.model import MessageText, TextFormat, TextSource, Truncation
+from mailgate.mime.old_formats import shown_text
 from mailgate.mime.protection import note_text
 from mailgate.mime.structure import Deadline, MessagePart
 from mailgate.mime.transfer import decode_up_to
+from mailgate.mime.transfer_repair import repaired
 from mailgate.mime.uuencode import cut_uuencoded
 from mailgate.mime.warnings import WarningCode, WarningLog
 
 _PLAIN_TYPES: Final = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
+_RICH_TYPES: Final = frozenset({"text/enriched", "text/richtext"})
+_HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
+_NO_PROSE: Final = frozenset({"text/vcard", "text/x-vcard", "text/directory", "text/rfc822-headers", "text/css"})
+"""Text that is no letter: shown only where it is all there is."""
+_SPARE_TYPES: Final = frozenset({"text/calendar", "message/delivery-status", "message/disposition-notification"})
+_COMPOUND: Final = frozenset({"multipart/alternative", "multipart/related"})
 _PLAIN_BYTES_MAX: Final = 4 * TEXT_BYTES_MAX
 """Decoded octets of plain text that are looked at: no charset needs more than four for a character."""
 
@@ -48,37 +56,93 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The segments in order, and the leaves (by offset) that are text in either form, chosen or not."""
+    """The segments in order, and the leaves (by offset) that are text in either form, chosen or not.
+
+    A leaf that is shown as text and may be a file all the same is not among `text_leaves`: it is listed as well.
+    `spare`: what is shown where all the text is empty.
+    """
 
     segments: tuple[Segment, ...] = ()
     text_leaves: frozenset[int] = frozenset()
+    spare: Segment | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a part stands. `only`: where nothing but the body can; `first`: with nothing before it."""
+
+    only: bool = False
+    first: bool = False
+
+
+_ROOT: Final = _Place(only=True, first=True)
+_FORM: Final = _Place(only=True)
 
 
 def find_body(root: MessagePart) -> Body:
     """Which leaves are text. Depends on the structure alone, so attachments keep their index however text is read."""
-    segments = tuple(_segments(root, is_root=True))
+    segments = tuple(_segments(root, _ROOT))
+    if not segments:
+        # Nothing stands where text stands: the first text of any kind is what the message says, file or not.
+        return Body(tuple(_any_text(root)), spare=_spare(root))
     # A form that another one of its kind supersedes is no text of this message: it is listed as an attachment.
-    return Body(segments, frozenset(part.start for one in segments for part in (*one.plain, *one.html)))
+    shown = frozenset(part.start for one in segments for part in (*one.plain, *one.html))
+    opening = _opening(root)
+    listed = {opening.start} if opening is not None else set()
+    return Body(segments, shown - listed, _spare(root))
 
 
-def _segments(part: MessagePart, *, is_root: bool = False, named: bool = False) -> list[Segment]:
+def _spare(root: MessagePart) -> Segment | None:
+    """The first leaf that says in fields of its own what an empty text leaves out: an invitation, a bounce."""
+    found = (part for part in root.leaves() if part.content.content_type in _SPARE_TYPES and not _is_file(part))
+    return next((Segment(plain=(part,)) for part in found), None)
+
+
+def _is_file(part: MessagePart) -> bool:
+    return part.content.disposition == "attachment" and part.content.filename is not None
+
+
+def _opening(root: MessagePart) -> MessagePart | None:
+    """The leaf that opens a multipart and has a file's name: it is text for its place, and stays a file as well."""
+    part = root
+    while part.children and part.content.content_type not in _COMPOUND:
+        part = part.children[0]
+    return part if part is not root and not part.children and part.content.filename is not None else None
+
+
+def _any_text(root: MessagePart) -> Iterator[Segment]:
+    """The first leaf that is text of any type and not a file that was attached under a name."""
+    for part in root.leaves():
+        content = part.content
+        if _is_file(part):
+            continue
+        if content.content_type in _HTML_TYPES:
+            yield Segment(html=(part,))
+            return
+        if content.main_type == "text" and (part is root or content.content_type not in _NO_PROSE):
+            yield Segment(plain=(part,))
+            return
+
+
+def _segments(part: MessagePart, place: _Place) -> list[Segment]:
     """Recursion is bounded by `limits.MIME_DEPTH_MAX`."""
     if not part.children:
-        segment = _leaf_segment(part, named or is_root)
+        segment = _leaf_segment(part, place)
         return [] if segment is None else [segment]
     kind = part.content.content_type
     if kind == "multipart/alternative":
-        return _alternatives([_segments(child, named=True) for child in part.children])
+        return _alternatives([_segments(child, _FORM) for child in part.children])
     children = part.children
     if kind == "multipart/related":
         chief, children = _root_first(part)
-        found = _segments(chief, named=True)
+        found = _segments(chief, _FORM)
         if found:
             return found
     # RFC 1847, 2.1: first what is signed, then the signature.
     if kind == "multipart/signed":
         children = children[:1]
-    return [segment for child in children for segment in _segments(child)]
+    places = [_Place(first=place.first and kind != "multipart/related"), *[_Place()] * (len(children) - 1)]
+    return [segment for child, at in zip(children, places, strict=False) for segment in _segments(child, at)]
 
 
 def _root_first(part: MessagePart) -> tuple[MessagePart, tuple[MessagePart, ...]]:
@@ -90,14 +154,21 @@ def _root_first(part: MessagePart) -> tuple[MessagePart, tuple[MessagePart, ...]
     return root, tuple(child for child in part.children if child is not root)
 
 
-def _leaf_segment(part: MessagePart, named: bool) -> Segment | None:
+def _leaf_segment(part: MessagePart, place: _Place) -> Segment | None:
     """Text that a mail program shows in place: not an attachment, and without a file name, unless it stands where
-    only the body can stand."""
+    only the body can stand, or first and says itself that it is to be shown."""
     content = part.content
     # A text file is often sent `inline` with a name: it is a file all the same.
-    if content.disposition == "attachment" or (content.filename is not None and not named):
+    if content.filename is not None:
+        in_place = place.only or (place.first and content.disposition == "inline")
+        if not in_place or content.disposition == "attachment":
+            return None
+    # Some programs mark all they send as attached: what has no name and stands first is what was written.
+    elif content.disposition == "attachment" and not (place.only or place.first):
         return None
     if content.content_type in _PLAIN_TYPES:
+        return Segment(plain=(part,))
+    if content.content_type in _RICH_TYPES and place.first:
         return Segment(plain=(part,))
     if content.content_type == "text/html":
         return Segment(html=(part,))
@@ -172,6 +243,8 @@ class TextReader:
             if segment.plain and segment.html:
                 others.add(TextSource.PLAIN if source is TextSource.HTML else TextSource.HTML)
             whole.take(reading)
+        if body.spare is not None and not whole.text.strip() and not self._out_of_time():
+            whole.take(self._plain(body.spare.plain))
         self._log.extend(whole.log)
         return self._result(whole, sources, others)
 
@@ -209,7 +282,7 @@ class TextReader:
     def _plain(self, parts: Sequence[MessagePart]) -> _Reading:
         reading = _Reading()
         for part, text, cut in self._decoded(parts, _PLAIN_BYTES_MAX, reading.log):
-            safe = clean(text, multiline=True)
+            safe = clean(shown_text(part.content.content_type, text), multiline=True)
             reading.sanitized |= safe.changed
             flowed = part.content.flowed
             shown = cut_uuencoded(unflow(safe.text, delete_space=part.content.delete_space) if flowed else safe.text)
@@ -222,7 +295,7 @@ class TextReader:
     def _html(self, parts: Sequence[MessagePart]) -> _Reading:
         reading = _Reading()
         for part in parts:
-            if part.content.content_type in _PLAIN_TYPES:
+            if part.content.content_type not in _HTML_TYPES:
                 reading.take(self._plain([part]))
                 continue
             for _, text, cut in self._decoded([part], self._html_bytes, reading.log):
@@ -254,9 +327,10 @@ class TextReader:
             if self._out_of_time():
                 return
             result = decode_up_to(self._source, part.start, part.end, part.content.encoding, limit)
+            label = part.content.charset or _charset_in_html(part, result.data)
+            result = repaired(self._source, part, limit, result, label)
             log.add(WarningCode.TRANSFER_UNKNOWN, when=result.state.unknown)
             log.add(WarningCode.TRANSFER_DAMAGED, when=result.state.damaged and part.complete)
-            label = part.content.charset or _charset_in_html(part, result.data)
             decoded = decode(result.data, label, whole=part.complete and not result.cut)
             if decoded.problem:
                 log.add(_PROBLEMS[decoded.problem])
@@ -277,5 +351,5 @@ class TextReader:
 
 def _charset_in_html(part: MessagePart, data: bytes) -> str | None:
     """What the document says of itself (HTML Standard, 13.2.3.2), for want of a charset on its part."""
-    found = _META.search(data[:_META_BYTES_MAX]) if part.content.content_type == "text/html" else None
+    found = _META.search(data[:_META_BYTES_MAX]) if part.content.content_type in _HTML_TYPES else None
     return found[1].decode("ascii") if found else None

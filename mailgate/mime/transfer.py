@@ -27,27 +27,15 @@ _DATA_LINE: Final = re.compile(rb"^(?:[A-Za-z0-9+/]{20,}|[A-Za-z0-9+/]{2,20}=)={
 _NOISY_DIGITS_MIN: Final = 56
 """Digits of a line of data in which something else strayed: senders break base64 at 60 to 76."""
 
+_NOT_NAME: Final = re.compile(r"[^a-z0-9]")
 _ALIASES: Final = {
-    "": "identity",
-    "7bit": "identity",
-    "7-bit": "identity",
-    "8bit": "identity",
-    "8-bit": "identity",
-    "binary": "identity",
-    "none": "identity",
-    "quoted-printable": "quoted-printable",
-    "quotedprintable": "quoted-printable",
-    "qp": "quoted-printable",
-    "base64": "base64",
-    "base-64": "base64",
-    "b64": "base64",
-    "uuencode": "uuencode",
-    "uuencoded": "uuencode",
-    "x-uuencode": "uuencode",
-    "x-uuencoded": "uuencode",
-    "x-uue": "uuencode",
-    "uue": "uuencode",
+    "identity": " 7bit 7bits 8bit 8bits binary none".split(" "),
+    "quoted-printable": ("quotedprintable", "quotedprintible", "quoteprintable", "qp"),
+    "base64": ("base64", "b64"),
+    "uuencode": ("uuencode", "uuencoded", "uue"),
 }
+_NAMES: Final = {alias: name for name, aliases in _ALIASES.items() for alias in aliases}
+"""The encodings by every spelling of their names, without punctuation and a leading `x`."""
 
 
 @dataclass(slots=True)
@@ -67,9 +55,17 @@ class TransferResult:
     state: TransferState
 
 
+def encoding_name(label: str) -> str | None:
+    """`identity`, `base64`, `quoted-printable` or `uuencode`; None for a label that names none of them.
+
+    Case, blanks, quotes, hyphens and a leading `x-` do not matter.
+    """
+    return _NAMES.get(_NOT_NAME.sub("", label.strip().lower()).removeprefix("x"))
+
+
 def decoded_blocks(source: bytes, start: int, end: int, encoding: str, state: TransferState) -> Iterator[bytes]:
     """The decoded octets of `source[start:end]`, in blocks. Unknown encodings come as they are (RFC 2045, 6.4)."""
-    name = _ALIASES.get(encoding.strip(" \t\"';").lower())
+    name = encoding_name(encoding)
     state.unknown = name is None
     if name == "base64":
         return _base64_blocks(source, start, end, state)

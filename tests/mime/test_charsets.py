@@ -72,3 +72,23 @@ def test_octets_that_do_not_fit_a_known_charset_are_replaced_and_reported() -> N
 def test_half_a_character_at_a_cut_is_no_damage() -> None:
     assert decode(b"a\xe2\x82", "utf-8", whole=False) == Decoded("a")
     assert decode(b"a\xe2\x82", None, whole=False) == Decoded("a")
+
+
+@pytest.mark.parametrize(
+    ("octets", "text"),
+    [
+        ("Grüße aus Köln".encode(), "Grüße aus Köln"),
+        ("Здравствуйте, встреча в пятницу.".encode("cp1251"), "Здравствуйте, встреча в пятницу."),
+        ("您好，会议改在星期五上午十点。".encode("gbk"), "您好，会议改在星期五上午十点。"),
+    ],
+)
+@pytest.mark.parametrize("label", ["iso-8859-1", "windows-1252"])
+def test_another_script_under_a_label_of_latin_letters_is_guessed(octets: bytes, text: str, label: str) -> None:
+    assert decode(octets, label) == Decoded(text, CharsetProblem.GUESSED)
+
+
+@pytest.mark.parametrize(
+    "text", ["Ärger", "ÄÖÜ äöü ß", "Ã©", "été à la plage, où êtes-vous?", "ÉTÉ, NOËL, ÀGÉ: DÉJÀ À ÇA, ÊTRE", "«ÀÁÂ»"]
+)
+def test_latin_letters_under_their_label_stay(text: str) -> None:
+    assert decode(text.encode("cp1252"), "iso-8859-1") == Decoded(text)
