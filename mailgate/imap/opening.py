@@ -18,6 +18,7 @@ from mailgate.errors import (
     StaleReference,
     UpstreamProtocolError,
     UpstreamTimeout,
+    UpstreamUnavailable,
 )
 from mailgate.imap import commands
 from mailgate.imap.ahead import FolderMemory
@@ -148,7 +149,12 @@ class FolderOpening:
         if self.expected not in (None, opened.uid_validity):
             return None
         request = make(self.mod_seqs(opened))
-        answer, news = await self.lease.first_of(request, Request(commands.noop()), seconds=self.seconds)
+        try:
+            answer, news = await self.lease.first_of(request, Request(commands.noop()), seconds=self.seconds)
+        except UpstreamUnavailable:
+            # A folder that was rebuilt or removed under the session is reason enough to end it (seen with Dovecot).
+            await self.lease.renew(seconds=self.seconds)
+            return None
         if self.lease.connection is not connection or connection.moved or not (answer.ok and news.ok):
             return None
         return None if _tells_of_change(request, answer, news) else (opened, answer)

@@ -132,6 +132,18 @@ async def test_mail_that_comes_while_another_folder_is_looked_at_is_shown(
         await tools.read({**page["messages"][0]["reference"], "uid_validity": 1})
 
 
+@pytest.mark.usefixtures("every_folder_is_large")
+async def test_a_folder_rebuilt_while_it_stayed_open_makes_references_stale(
+    mail_user: MailUser, tools: Tools, proxy: FaultProxy
+) -> None:
+    mail_user.fill("INBOX", range(1, 41))
+    reference = (await tools.search())["messages"][0]["reference"]
+    mail_user.renew_uid_validity("INBOX", 77)
+    with refused("stale_reference"):
+        await tools.read(reference)
+    assert (await tools.search())["messages"][0]["reference"]["uid_validity"] == 77
+
+
 async def test_a_reference_of_another_uidvalidity_reads_nothing(
     mail_user: MailUser, tools: Tools, proxy: FaultProxy
 ) -> None:
