@@ -96,6 +96,16 @@ CASES: dict[str, Callable[[], bytes]] = {
     "1 MiB of <a ": lambda: body("text/html", filled(b"<a ", MIB)),
     "1 MiB of <!--": lambda: body("text/html", filled(b"<!--", MIB)),
     "3,000 nested lists": lambda: body("text/html", b"<ul><li>" * 3000),
+    "HTML: overlapping elements": lambda: body("text/html", b"<p style='margin-top:-1px;color:#fff'>x" * 20_000),
+    "HTML: variables of variables": lambda: body(
+        "text/html",
+        b"<style>:root{%b}p{color:var(--a0)}</style>"
+        % b"".join(b"--a%d:var(--a%d)var(--a%d);" % (n, n + 1, n + 1) for n in range(200))
+        + b"<p>x" * 9000,
+    ),
+    "HTML: distinct styles": lambda: body(
+        "text/html", b"".join(b"<p style='all:initial;left:%dpx'>x" % n for n in range(16_000))
+    ),
     "a million nested tags": lambda: body("text/html", b"<b>" * 1_000_000),
 }
 

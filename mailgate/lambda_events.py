@@ -66,7 +66,8 @@ class LambdaBridge:
     async def _answer(self, event: Event, seconds: float | None) -> dict[str, Any]:
         try:
             scope, body = to_scope(event), _body(event)
-        except (BadEvent, KeyError, TypeError, AttributeError):
+        except (BadEvent, KeyError, TypeError, AttributeError, UnicodeEncodeError):
+            # Half a surrogate pair, which JSON can hold and a path or a query cannot, is such an error too.
             return _plain(400, "bad_event", "The event is no HTTP request.")
         answer = _Answer(scope["mailgate.version"])
         try:

@@ -101,6 +101,8 @@ KEYWORD_CHARS_MAX: Final = 64
 IMAP_CONNECTIONS_DEFAULT: Final = 2
 IMAP_CONNECTIONS_MAX: Final = 10
 """Providers cap simultaneous connections at ten to fifteen for all of an owner's clients together."""
+KEPT_OPEN_MESSAGES: Final = 5000
+"""From so many messages on a folder stays open for the next call: opening a large one takes some servers long."""
 CONNECTION_IDLE_SECONDS: Final = 60.0
 """A pooled connection unused for longer is closed, not used: well below RFC 9051's 30 minutes (5.4)."""
 CONNECTION_TRUSTED_SECONDS: Final = 5.0

@@ -107,12 +107,20 @@ def http_problems(given: Given) -> Iterator[str]:
         yield "MAIL_OAUTH_ISSUER is set, but MAIL_PUBLIC_URL is not: clients could not learn whose tokens to bring."
 
 
+def _unused_store(settings: Settings, given: Given) -> Iterator[str]:
+    unused = [name for name in ("UPSTASH_REDIS_REST_URL", "UPSTASH_REDIS_REST_TOKEN") if given(name)]
+    if unused and not settings.store.is_upstash:
+        verb = "is" if len(unused) == 1 else "are"
+        yield f"MAIL_STORE names another store, so {' and '.join(unused)} {verb} neither used nor checked."
+
+
 def warnings(settings: Settings, given: Given) -> Iterator[str]:
     """Every sentence that is worth saying at the start without stopping it."""
     if Gate.DELETE in settings.gates and Gate.WRITES not in settings.gates:
         yield "MAIL_ENABLE_DELETE opens nothing while MAIL_ENABLE_WRITES is not 1."
     if settings.store.is_exposed:
         yield "MAIL_STORE is plain redis:// off loopback: its password and traffic can be read on the way; use rediss://."
+    yield from _unused_store(settings, given)
     yield from _odd_ports(settings)
     if any(Scope.READ not in token.scopes for token in settings.tokens):
         yield "MAIL_TOKENS has an entry without mail.read, which no call can do without."

@@ -52,7 +52,7 @@ DOORS: dict[str, set[str]] = {
         "send/redis_store.py",
         "keys/fetching.py",
     },
-    "aioimaplib": {"imap/connection.py"},
+    "aioimaplib": {"imap/receiving.py"},
     "aiosmtplib": {"send/smtp.py"},
     "upstash_redis": {"send/upstash_store.py"},
     "redis": {"send/redis_store.py"},

@@ -442,7 +442,17 @@ def test_the_store_is_upstash_when_its_two_variables_are_set() -> None:
     settings = load_settings({**HOME, **UPSTASH})
     assert settings.store.kind is StoreKind.UPSTASH
     assert settings.store_key[0].get_secret_value() == bytes(range(32))
+    assert not [warning for warning in settings.warnings if "UPSTASH" in warning]
     assert load_settings({**HOME, **UPSTASH, "MAIL_STORE": "sqlite:x.db"}).store.path == Path("x.db")
+
+
+@pytest.mark.parametrize("unused", [UPSTASH, {"UPSTASH_REDIS_REST_TOKEN": CANARY}])
+def test_upstash_variables_beside_another_store_are_said_to_be_unused(unused: dict[str, str]) -> None:
+    settings = load_settings({**HOME, **unused, "MAIL_STORE": "sqlite:x.db"})
+    (warning,) = [warning for warning in settings.warnings if "UPSTASH" in warning]
+    assert "UPSTASH_REDIS_REST_TOKEN" in warning
+    assert "neither used nor checked" in warning
+    assert CANARY not in warning
 
 
 def test_a_remote_store_lets_a_serverless_host_send() -> None:

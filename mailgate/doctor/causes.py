@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -11,6 +12,9 @@ from urllib.parse import urlsplit
 from mailgate.doctor.notes import Notes
 from mailgate.faults import Fault, Stage
 
+_TWICE: Final = re.compile(r"\b([A-Z_]{4,}+) (?:and|or) \1\b")
+"""One variable that stands for both of what a sentence names."""
+_SCHEME: Final = "Correct {host_variable}: its scheme says whether the connection begins with TLS."
 _USUAL_PORTS: Final = {"http": 80, "https": 443, "redis": 6379, "rediss": 6379}
 
 
@@ -48,7 +52,11 @@ class Cause:
     def about(self, subject: Subject) -> tuple[str, str]:
         """Both, said of one server."""
         fields = {name: getattr(subject, name) for name in Subject.__dataclass_fields__}
-        return self.cause.format(**fields), self.next_step.format(**fields)
+        step = self.next_step
+        if subject.security_variable == subject.host_variable and "{security_variable}=" in step:
+            # Host, port and TLS are all in one address: it cannot be set to `tls`.
+            step = _SCHEME
+        return self.cause.format(**fields), _TWICE.sub(r"\1", step.format(**fields))
 
 
 _CORRECT_LOGIN: Final = "Correct {user_variable} and {password_variable}"

@@ -49,6 +49,7 @@ TROUBLES: Final[Mapping[KeyTrouble, Cause]] = MappingProxyType(
             "The issuer's metadata names no usable address of its keys.", "Set MAIL_OAUTH_JWKS_URL."
         ),
         KeyTrouble.INTERRUPTED: Cause("The fetch was interrupted.", "Run the doctor again."),
+        KeyTrouble.TOO_SOON: Cause("The issuer was asked a moment ago.", "Run the doctor again."),
     }
 )
 NO_KEYS: Final = Cause(

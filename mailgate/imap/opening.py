@@ -18,16 +18,18 @@ from mailgate.errors import (
     StaleReference,
     UpstreamProtocolError,
     UpstreamTimeout,
+    UpstreamUnavailable,
 )
 from mailgate.imap import commands
 from mailgate.imap.ahead import FolderMemory
-from mailgate.imap.commands import Command
+from mailgate.imap.commands import Command, CommandKind
 from mailgate.imap.connection import ImapConnection
 from mailgate.imap.exchange import CommandResult, Request
 from mailgate.imap.pool import Lease
 from mailgate.imap.refusals import code_of, is_temporary, refusal
-from mailgate.imap.responses import Exists, ListData, ResponseCode, Status, Tagged
+from mailgate.imap.responses import Exists, FetchData, ListData, ResponseCode, Status, Tagged
 from mailgate.imap.values import ModSeq, PermanentFlags, UidValidity
+from mailgate.limits import KEPT_OPEN_MESSAGES
 
 # RFC 5530, 3: the server knows the folder and does not let us in; looking for it would tell nothing new.
 DENIED_CODES: Final = frozenset({"NOPERM", "AUTHORIZATIONFAILED", "PRIVACYREQUIRED"})
@@ -119,6 +121,9 @@ class FolderOpening:
         if not self.experience.flights:
             opened = await self.open()
             return opened, await self._alone(make, opened)
+        still_open = await self._still_open(make)
+        if still_open is not None:
+            return still_open
         result, answer = await self._flight(make(self.mod_seqs(None)))
         opened = await self._judged(result)
         if answer is None:
@@ -128,6 +133,31 @@ class FolderOpening:
             answer = await self._alone(make, opened)
             self.experience.flights = not answer.ok or opened.mod_seqs_refused
         return opened, answer
+
+    async def _still_open(self, make: MakeRequest) -> tuple[OpenedFolder, CommandResult] | None:
+        """The answer from a large folder that is open here from the call before, if nothing has happened in it since.
+
+        NOOP leaves behind the question, so that the server tells of all that came before it (RFC 9051, 7): any news
+        at all, and the folder is opened anew.
+        """
+        connection = self.lease.connection
+        opened = connection.kept
+        if opened is None or connection.examined != self.wire or self.command is not commands.examine:
+            return None
+        if opened.messages < KEPT_OPEN_MESSAGES or connection.moved or self.lease.doubted is not None:
+            return None
+        if self.expected not in (None, opened.uid_validity):
+            return None
+        request = make(self.mod_seqs(opened))
+        try:
+            answer, news = await self.lease.first_of(request, Request(commands.noop()), seconds=self.seconds)
+        except UpstreamUnavailable:
+            # A folder that was rebuilt or removed under the session is reason enough to end it (seen with Dovecot).
+            await self.lease.renew(seconds=self.seconds)
+            return None
+        if self.lease.connection is not connection or connection.moved or not (answer.ok and news.ok):
+            return None
+        return None if _tells_of_change(request, answer, news) else (opened, answer)
 
     def mod_seqs(self, opened: OpenedFolder | None) -> bool:
         """Whether MODSEQ may be asked for; without the capability it is a syntax error to some servers."""
@@ -162,10 +192,12 @@ class FolderOpening:
     async def _judged(self, result: CommandResult) -> OpenedFolder:
         connection = self.lease.connection
         connection.examined = self.wire if result.ok and self.command is commands.examine else None
+        connection.kept = None
         if not result.ok:
             raise await why_not_opened(connection, self.wire, result.tagged, seconds=self.seconds)
         opened = opened_folder(result, condstore=self._condstore)
         self.experience.folders.opened(self.wire, opened)
+        connection.kept = opened
         if self.expected is not None and self.expected != opened.uid_validity:
             raise StaleReference
         return opened
@@ -174,6 +206,15 @@ class FolderOpening:
         request = make(self.mod_seqs(opened))
         (answer,) = await self.lease.connection.run_all(request, seconds=self.seconds)
         return answer
+
+
+def _tells_of_change(request: Request, answer: CommandResult, news: CommandResult) -> bool:
+    """Whether a row about a message is news and not what was asked: flags that another client changed."""
+    rows = answer.of(FetchData)
+    asked = request.command.kind is CommandKind.UID_FETCH
+    numbers = [row.sequence for row in rows]
+    odd = any(row.uid is None for row in rows) or len(set(numbers)) != len(numbers)
+    return bool(news.of(FetchData)) or odd or (bool(rows) and not asked)
 
 
 async def why_not_opened(connection: ImapConnection, wire: bytes, tagged: Tagged, *, seconds: float) -> MailgateError:

@@ -34,6 +34,8 @@ class Documents(Protocol):
 class _KeySet:
     keys: tuple[IssuerKey, ...]
     fetched_at: float
+    gone: frozenset[str | None] = frozenset()
+    """The names of keys that the set before had and this one has not."""
 
     def is_younger(self, seconds: float, now: float) -> bool:
         return 0 <= now - self.fetched_at < seconds
@@ -48,6 +50,10 @@ class _KeySet:
         if kid is None:
             return fitting if len(fitting) == 1 else _NOTHING
         return tuple(key for key in fitting if key.kid == kid)
+
+    def may_lack(self, kid: str | None) -> bool:
+        """Can the issuer have published a key of this name since? Not one that it took away or has for other uses."""
+        return kid is not None and kid not in self.gone and all(key.kid != kid for key in self.keys)
 
 
 class IssuerKeys:
@@ -71,6 +77,8 @@ class IssuerKeys:
         self._discovered: str | None = None
         self._attempted_at: float | None = None
         self._trouble: KeyTrouble | None = None
+        self._asked_for: str | None = None
+        """What the last fetch was for: if that is still unknown, the issuer has said so."""
         self._fetching: asyncio.Task[None] | None = None
 
     async def find(self, kid: str | None, algorithm: str) -> tuple[IssuerKey, ...]:
@@ -84,6 +92,7 @@ class IssuerKeys:
             return found
         fetching = self._under_way()
         if fetching is None and self._may_fetch(now):
+            self._asked_for = kid
             fetching = self._begin(now)
         elif found:
             # Somebody else is finding out whether these are still the issuer's, or has just tried to.
@@ -91,6 +100,9 @@ class IssuerKeys:
         if fetching is not None:
             # A caller that goes away must not end the fetch of the others.
             await asyncio.shield(fetching)
+        elif held is not None and self._trouble is None and kid != self._asked_for and held.may_lack(kid):
+            # Perhaps a key newer than the last fetch: nobody can say before the next one.
+            raise KeysUnavailable(KeyTrouble.TOO_SOON, max(1, math.ceil(self._wait(now))))
         return self._matching(kid, algorithm, self._clock()) or self._nothing_found()
 
     def _usable(self, now: float) -> _KeySet | None:
@@ -142,7 +154,9 @@ class IssuerKeys:
         except KeysUnavailable as unavailable:
             self._failed(unavailable.trouble)
         else:
-            self._held, self._trouble = _KeySet(keys, self._clock()), None
+            before = {key.kid for key in self._held.keys} if self._held is not None else set()
+            gone = frozenset(before - {key.kid for key in keys})
+            self._held, self._trouble = _KeySet(keys, self._clock(), gone), None
 
     def _failed(self, trouble: KeyTrouble) -> None:
         # The keys may have moved: the next fetch asks the metadata again.

@@ -20,6 +20,8 @@ class KeyTrouble(StrEnum):
     ISSUER_MISMATCH = "issuer_mismatch"
     KEYS_URL = "keys_url"
     INTERRUPTED = "interrupted"
+    TOO_SOON = "too_soon"
+    """The kept keys lack the one asked for, and the issuer was asked too short a time ago to be asked again."""
 
     @property
     def is_of_the_line(self) -> bool:

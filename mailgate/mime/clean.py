@@ -66,6 +66,14 @@ def clean(text: str, *, multiline: bool = False) -> Clean:
     return Clean(_BLANKS.sub(" ", text).strip(" "), changed)
 
 
+def revealed(text: str) -> Clean:
+    """Multi-line text with a visible `[U+200B]` wherever `clean` would take something out, one for each character."""
+    if not _SUSPECT.search(text):
+        return clean(text, multiline=True)
+    shown = _PIECE.sub(lambda match: match[0] if match.lastgroup == "kept" else f"[U+{ord(match[0]):04X}]", text)
+    return Clean(_LINE_END.sub("\n", shown), shown != text)
+
+
 def _without_suspects(text: str, line_break: str) -> tuple[str, bool]:
     replacement = {"gone": "", "break": line_break, "broken": "\ufffd"}
     changed = False

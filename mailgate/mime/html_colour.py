@@ -7,6 +7,11 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from mailgate.mime.html_colour_names import NAMED
+from mailgate.mime.html_colour_spaces import SPACES, of_profile
+from mailgate.mime.html_length import degrees, number
+from mailgate.mime.html_pieces import split_outside
+
 
 class Colour(NamedTuple):
     """Red, green and blue from 0 to 255, and how opaque it is from 0 to 1."""
@@ -25,70 +30,87 @@ class Colour(NamedTuple):
 
 BLACK: Final = Colour(0, 0, 0)
 WHITE: Final = Colour(255, 255, 255)
+YELLOW: Final = Colour(255, 255, 0)
 LINK: Final = Colour(0, 0, 238)
 """Of a link that says nothing else (HTML Standard, 15.3.3)."""
+BUTTON: Final = Colour(239, 239, 239)
+"""Of a button that says nothing else."""
 SEE_THROUGH: Final = 0.06
 """Text less opaque than this is not seen on any background."""
 _CLOSE: Final = 16
 _NEAR: Final = 40
 _CONTRAST: Final = 1.05
+_MIX_DEPTH_MAX: Final = 4
 
-_NAMED: Final = {
-    name: int(code, 16)
-    for name, _, code in (
-        word.partition(":")
-        for word in (
-            "black:0 white:ffffff red:ff0000 green:008000 blue:0000ff yellow:ffff00 aqua:00ffff cyan:00ffff"
-            " fuchsia:ff00ff magenta:ff00ff gray:808080 grey:808080 silver:c0c0c0 maroon:800000 navy:000080"
-            " olive:808000 purple:800080 teal:008080 lime:00ff00 orange:ffa500 pink:ffc0cb brown:a52a2a gold:ffd700"
-            " snow:fffafa ivory:fffff0 beige:f5f5dc linen:faf0e6 azure:f0ffff mintcream:f5fffa honeydew:f0fff0"
-            " ghostwhite:f8f8ff whitesmoke:f5f5f5 floralwhite:fffaf0 aliceblue:f0f8ff seashell:fff5ee"
-            " lavenderblush:fff0f5 oldlace:fdf5e6 cornsilk:fff8dc lightyellow:ffffe0 lightcyan:e0ffff"
-            " lavender:e6e6fa gainsboro:dcdcdc lightgray:d3d3d3 lightgrey:d3d3d3 darkgray:a9a9a9 darkgrey:a9a9a9"
-            " dimgray:696969 dimgrey:696969 slategray:708090 darkslategray:2f4f4f darkred:8b0000 darkgreen:006400"
-            " darkblue:00008b midnightblue:191970 royalblue:4169e1 steelblue:4682b4 dodgerblue:1e90ff"
-            " skyblue:87ceeb lightblue:add8e6 crimson:dc143c tomato:ff6347 coral:ff7f50 salmon:fa8072"
-            " indigo:4b0082 violet:ee82ee orchid:da70d6 tan:d2b48c chocolate:d2691e khaki:f0e68c wheat:f5deb3"
-            " lightgreen:90ee90 limegreen:32cd32 forestgreen:228b22 seagreen:2e8b57 antiquewhite:faebd7"
-            " papayawhip:ffefd5 mistyrose:ffe4e1 moccasin:ffe4b5 lemonchiffon:fffacd"
-        ).split()
-    )
-}
 _HEX: Final = re.compile(r"#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})")
-_FUNCTION: Final = re.compile(r"(rgb|hsl)a?\(([^()]{1,100})\)")
-_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]{1,20}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})")
+_FUNCTION: Final = re.compile(r"([a-z-]{3,11})\(([^()]{1,200})\)?")
+_NESTED: Final = re.compile(r"(color-mix|light-dark)\((.{1,400}?)\)?\Z", re.DOTALL)
 _LEGACY: Final = re.compile(r"#?([0-9a-f]{3}|[0-9a-f]{6})")
-_UNKNOWN: Final = re.compile(r"(?:var|lab|lch|oklab|oklch|color|color-mix|hwb|light-dark|rgb|hsl)a?\(|currentcolor\Z")
-_INHERITED: Final = frozenset({"inherit", "initial", "unset", "revert"})
+_UNKNOWN: Final = re.compile(
+    r"(?:var|color-mix|light-dark|env|contrast-color|(?:rgba?|hsla?|hwb|lab|lch|oklab|oklch|color)(?=\(.*?\b(?:from|calc|min|max|clamp|none)\b))\("
+)
+_INHERITED: Final = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
+# What is 100 % of each part (CSS Color 4, 9.3 and 9.4).
+_WHOLE: Final = {
+    "lab": (100.0, 125.0, 125.0),
+    "lch": (100.0, 150.0, 360.0),
+    "oklab": (1.0, 0.4, 0.4),
+    "oklch": (1.0, 0.4, 360.0),
+}
 
 
 def is_colour(value: str) -> bool:
     """Whether a browser takes the value for a colour, one that `parse_colour` does not know included."""
-    return value in _INHERITED or parse_colour(value) is not None or bool(_UNKNOWN.match(value))
+    return (
+        value in _INHERITED or value == "currentcolor" or parse_colour(value) is not None or bool(_UNKNOWN.match(value))
+    )
 
 
-def parse_colour(value: str) -> Colour | None:
-    """A colour in lower case: hexadecimal, `rgb()`, `hsl()`, a name, `transparent`; None for any other."""
+@lru_cache(maxsize=1024)
+def parse_colour(value: str, depth: int = 0) -> Colour | None:
+    """A colour in lower case: hexadecimal, a name, `transparent`, or a function; None for any other."""
     if value == "transparent":
         return Colour(0, 0, 0, 0)
-    if value in _NAMED:
-        return _of_number(_NAMED[value])
+    if value in NAMED:
+        return _of_number(NAMED[value])
     match = _HEX.fullmatch(value)
     if match:
         return _of_digits(match[1])
+    nested = _NESTED.match(value)
+    if nested:
+        return _mixed(nested[1], nested[2], depth) if depth < _MIX_DEPTH_MAX else None
     match = _FUNCTION.fullmatch(value)
     return _of_function(match[1], match[2]) if match else None
 
 
+@lru_cache(maxsize=1024)
 def parse_legacy_colour(value: str) -> Colour | None:
-    """The value of a `color` or `bgcolor` attribute, with or without its `#` (HTML Standard, 2.3.6)."""
-    text = value.strip().lower()
+    """The value of a `color` or `bgcolor` attribute, whatever it is (HTML Standard, 2.3.6)."""
+    text = value.strip(" \t\n\r\f").lower()
+    if not text or text == "transparent":
+        return None
     match = _LEGACY.fullmatch(text)
-    return _of_digits(match[1]) if match else parse_colour(text)
+    if match:
+        return _of_digits(match[1])
+    if text in NAMED:
+        return _of_number(NAMED[text])
+    return _of_chaos(text[:128].removeprefix("#"))
 
 
-def _of_number(number: int) -> Colour:
-    return Colour(number >> 16, number >> 8 & 255, number & 255)
+def _of_chaos(text: str) -> Colour:
+    """Any text is a colour there: what is no digit is zero, and three equal parts are cut to two digits."""
+    digits = re.sub("[^0-9a-f]", "0", text)
+    digits += "0" * (-len(digits) % 3 or (3 if not digits else 0))
+    length = len(digits) // 3
+    parts = [digits[index * length : (index + 1) * length][-8:] for index in range(3)]
+    while len(parts[0]) > 2 and all(part[0] == "0" for part in parts):
+        parts = [part[1:] for part in parts]
+    red, green, blue = (int(part[:2], 16) for part in parts)
+    return Colour(red, green, blue)
+
+
+def _of_number(code: int) -> Colour:
+    return Colour(code >> 16, code >> 8 & 255, code & 255)
 
 
 def _of_digits(digits: str) -> Colour:
@@ -99,32 +121,89 @@ def _of_digits(digits: str) -> Colour:
 
 
 def _of_function(name: str, inside: str) -> Colour | None:
-    words = inside.replace(",", " ").replace("/", " ").replace("deg", "").split()
-    values = [_part(word, index, name) for index, word in enumerate(words)]
-    if len(values) not in (3, 4) or any(value is None for value in values):
+    words = inside.replace(",", " ").replace("/", " ").split()
+    profile = words.pop(0) if name == "color" and words else ""
+    if len(words) not in (3, 4):
         return None
-    first, second, third, *rest = [value for value in values if value is not None]
-    alpha = min(max(rest[0], 0.0), 1.0) if rest else 1.0
+    alpha = number(words[3]) if len(words) == 4 and words[3] != "none" else 1.0 if len(words) == 3 else 0.0
+    parts = [_part(word, index, name) for index, word in enumerate(words[:3])]
+    first, second, third = parts
+    if alpha is None or first is None or second is None or third is None:
+        return None
+    channels = _channels(name.removesuffix("a") if name in ("rgba", "hsla") else name, profile, first, second, third)
+    if channels is None:
+        return None
+    red, green, blue = (min(max(channel, 0.0), 1.0) * 255 for channel in channels)
+    return Colour(red, green, blue, min(max(alpha, 0.0), 1.0))
+
+
+def _channels(name: str, profile: str, first: float, second: float, third: float) -> tuple[float, float, float] | None:
     if name == "rgb":
-        red, green, blue = (min(max(value, 0.0), 255.0) for value in (first, second, third))
-        return Colour(red, green, blue, alpha)
-    lightness, saturation = (min(max(value, 0.0), 1.0) for value in (third, second))
-    red, green, blue = colorsys.hls_to_rgb(first % 360 / 360, lightness, saturation)
-    return Colour(red * 255, green * 255, blue * 255, alpha)
+        return first / 255, second / 255, third / 255
+    if name == "hsl":
+        saturation, lightness = (min(max(value, 0.0), 1.0) for value in (second, third))
+        return colorsys.hls_to_rgb(first % 360 / 360, lightness, saturation)
+    if name == "hwb":
+        white, black = max(second, 0.0), max(third, 0.0)
+        if white + black >= 1:
+            return (white / (white + black),) * 3
+        red, green, blue = (
+            part * (1 - white - black) + white for part in colorsys.hls_to_rgb(first % 360 / 360, 0.5, 1)
+        )
+        return red, green, blue
+    if name == "color":
+        return of_profile(profile, (first, second, third))
+    return SPACES[name](first, second, third) if name in SPACES else None
 
 
 def _part(word: str, index: int, name: str) -> float | None:
-    """One argument: a channel of `rgb`, an angle or a fraction of `hsl`, or, fourth, how opaque."""
-    percent = word.endswith("%")
-    if not _NUMBER.fullmatch(word.removesuffix("%")):
+    """One of three arguments: a channel of `rgb` to 255, an angle in degrees, or a part of what the space has."""
+    if word == "none":
+        return 0.0
+    hue = 0 if name in ("hsl", "hsla", "hwb") else 2 if name in ("lch", "oklch") else None
+    if index == hue:
+        found = degrees(word)
+        return number(word) if found is None else found
+    value = number(word)
+    if value is None:
         return None
-    number = float(word.removesuffix("%"))
-    if name == "rgb" and index < 3:
-        return number * 2.55 if percent else number
-    return number / 100 if percent or (name == "hsl" and index in (1, 2)) else number
+    if word.endswith("%"):
+        return value * (255 if name in ("rgb", "rgba") else _WHOLE[name][index] if name in _WHOLE else 1)
+    return value / 100 if name in ("hsl", "hsla", "hwb") else value
 
 
-@lru_cache(maxsize=256)
+def _mixed(name: str, inside: str, depth: int) -> Colour | None:
+    """`light-dark()`, of which a light page has the first, and `color-mix()`, mixed in sRGB whatever the space."""
+    pieces = [piece.strip() for piece in split_outside(inside, ",")]
+    if name == "light-dark":
+        return parse_colour(pieces[0], depth + 1) if len(pieces) == 2 else None
+    if len(pieces) != 3 or not pieces[0].startswith("in "):
+        return None
+    colours: list[Colour] = []
+    shares: list[float | None] = []
+    for piece in pieces[1:]:
+        words = split_outside(piece, " ")
+        share = next((number(word) for word in words if word.endswith("%")), None)
+        colour = parse_colour(" ".join(word for word in words if not word.endswith("%")), depth + 1)
+        if colour is None:
+            return None
+        colours.append(colour)
+        shares.append(share)
+    one, other = shares
+    part = one if one is not None else 1 - other if other is not None else 0.5
+    whole = part + other if one is not None and other is not None else 1.0
+    if not whole:
+        return None
+    part /= whole
+    alpha = colours[0].alpha * part + colours[1].alpha * (1 - part)
+    red, green, blue = (
+        (first * colours[0].alpha * part + second * colours[1].alpha * (1 - part)) / (alpha or 1.0)
+        for first, second in zip(colours[0][:3], colours[1][:3], strict=True)
+    )
+    return Colour(red, green, blue, alpha * min(whole, 1.0))
+
+
+@lru_cache(maxsize=1024)
 def is_lost_on(text: Colour, background: Colour) -> bool:
     """Whether nobody could read text of that colour: no channel differs by more than 16 of 255, or the two are as
     bright as each other (contrast under 1.05, WCAG 2, 1.4.3) and differ by no more than 40."""

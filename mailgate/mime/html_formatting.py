@@ -13,7 +13,7 @@ from typing import Final
 from mailgate.mime import html_rules as rules
 from mailgate.mime.html_tokens import StartTag
 
-_KEPT: Final = frozenset({"style", "class", "id", "color"})
+_KEPT: Final = frozenset({"style", "class", "id", "color", "size", "hidden"})
 _ALIKE_MAX: Final = 3
 """Of elements alike only three are kept (13.2.4.3, the Noah's Ark clause); of any, twice as many."""
 _CHARS_MAX: Final = 128 * 1024

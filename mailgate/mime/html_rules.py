@@ -13,7 +13,7 @@ VOID: Final = frozenset(
 RAW_TEXT: Final = frozenset("script style title textarea noscript noembed noframes iframe xmp".split())
 """What is in them is text up to their own end tag, and a reader of mail sees none of it as text."""
 
-NEVER_SHOWN: Final = frozenset("template svg math audio video canvas select datalist dialog".split())
+NEVER_SHOWN: Final = frozenset("template svg math audio video canvas select datalist progress meter x-gone".split())
 """Elements of which nothing is text to a reader, or only a stand-in for what cannot be shown."""
 
 TRANSPARENT: Final = frozenset("html head frameset frame noframes plaintext".split())

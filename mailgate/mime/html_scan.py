@@ -17,10 +17,13 @@ from typing import Final
 
 from mailgate.limits import HTML_OPEN_ELEMENTS_MAX, HTML_TOKENS_MAX
 from mailgate.mime import html_rules as rules
-from mailgate.mime.html_css import declarations, media_holds
+from mailgate.mime.html_css import declarations
+from mailgate.mime.html_foresight import Foresight, foresee
 from mailgate.mime.html_formatting import ClosedFormatting
+from mailgate.mime.html_media import media_holds
+from mailgate.mime.html_quirks import is_quirky
 from mailgate.mime.html_tables import DATA, TableFacts
-from mailgate.mime.html_tokens import Comment, EndTag, RawText, StartTag, Text, Tokenizer
+from mailgate.mime.html_tokens import Comment, Doctype, EndTag, RawText, StartTag, Text, Tokenizer
 from mailgate.mime.html_visibility import removes_subtree
 from mailgate.mime.html_words import chars_of_markup, chars_of_text
 
@@ -30,13 +33,15 @@ _PLAIN_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,29}")
 @dataclass(frozen=True, slots=True)
 class ScannedHtml:
     """`markup`: bounded and balanced. `limited`: something was left out. `hidden_chars`: characters of text that were
-    left out because a reader would not see them. `css`: the content of its style elements that hold on a screen."""
+    left out because a reader would not see them. `css`: the content of its style elements that hold on a screen.
+    `quirks`: whether a browser would show it in quirks mode."""
 
     markup: str
     css: str
     limited: bool
     hidden_chars: int
     tokens: int
+    quirks: bool = True
 
 
 class _Reason(Enum):
@@ -49,6 +54,7 @@ class _Reason(Enum):
     """Out of this one nothing reaches but its own end tag."""
 
 
+_ONLY_PARTS: Final = (["table"], ["tbody"], ["thead"], ["tfoot"], ["tr"])
 _REASONS: Final = {
     "svg": _Reason.FOREIGN,
     "math": _Reason.FOREIGN,
@@ -98,12 +104,19 @@ def _tag(name: str, attributes: Mapping[str, str]) -> str:
 
 def scan(html: str, tokens: int = HTML_TOKENS_MAX) -> ScannedHtml:
     """Never raises; work is linear in the text, and no more than `tokens` tokens are taken."""
-    return _Scanner(Tokenizer(html, tokens)).scan()
+    foresight = foresee(html)
+    return _Scanner(Tokenizer(html, tokens, foresight.attributes), foresight).scan()
 
 
 class _Scanner:
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, foresight: Foresight) -> None:
         self._tokenizer = tokenizer
+        self._foresight = foresight
+        self._quirks = True
+        self._has_begun = False
+        """Something was read after which a document type says nothing any more."""
+        self._html: dict[str, str] = {}
+        """Attributes of the root."""
         self._out: list[str] = []
         self._css: list[str] = []
         self._stack: list[str] = []
@@ -133,18 +146,27 @@ class _Scanner:
                     self._raw(token)
                 case Comment():
                     self._hidden_chars += chars_of_markup(token.text)
+                case Doctype():
+                    self._quirks = self._quirks if self._has_begun else is_quirky(token.text)
+            self._has_begun = self._has_begun or not (
+                isinstance(token, Comment) or (isinstance(token, Text) and token.text.isspace())
+            )
             # Whether the next element holds raw text depends on where it stands (13.2.6.5).
             self._tokenizer.foreign = self._unseen is not None and self._unseen.reason is _Reason.FOREIGN
         self._pop_to(0)
         self._write_late_body()
         limited = self._limited or self._tokenizer.limited or self._formatting.limited
-        return ScannedHtml("".join(self._out), "\n".join(self._css), limited, self._hidden_chars, self._tokenizer.taken)
+        markup = (_tag("html", self._html) if self._html else "") + "".join(self._out)
+        css = "\n".join(self._css)
+        return ScannedHtml(markup, css, limited, self._hidden_chars, self._tokenizer.taken, self._quirks)
 
     def _text(self, text: str) -> None:
         if self._unseen is None:
             if not text.isspace():
                 self._has_body = True
                 self._open_again()
+                if self._formatting.limited:  # what hides the text may be what is not opened again
+                    return
             self._out.append(text.replace("<", "&lt;"))
             if self._tables:
                 self._tables[-1].text(len(text) if not text.isspace() else 0)
@@ -157,6 +179,13 @@ class _Scanner:
 
     def _raw(self, token: RawText) -> None:
         """An element whose content is no markup: a style sheet that holds, code, or text that nobody sees."""
+        if self._unseen is None:
+            if token.name == "xmp":  # an old `pre`, which is seen
+                self._start(StartTag("pre"))
+                self._text(token.text.replace("&", "&amp;"))
+                self._end("pre")
+                return
+            self._write_gone(token.name)
         if token.name == "style":
             kind = token.attributes.get("type", "").strip().lower()
             inert = self._unseen is not None and self._unseen.names[:1] == ["template"]
@@ -169,7 +198,14 @@ class _Scanner:
 
     # --- start tags ---------------------------------------------------------------------------------------------
 
+    def _write_gone(self, name: str) -> None:
+        """A mark for an element that is left out, where a style sheet may count it among the others."""
+        if self._foresight.ordered and self._stack[-1:] not in _ONLY_PARTS and self._has_body:
+            self._out.append(f'<x-gone was="{name}"></x-gone>')
+
     def _start(self, tag: StartTag) -> None:
+        if tag.name == "html" and (self._unseen is None or self._unseen.names[:1] != ["template"]):
+            self._html = {**tag.attributes, **self._html}
         if self._unseen is not None:
             if not self._start_ends(self._unseen, tag.name):
                 self._unseen.open(tag)
@@ -185,6 +221,7 @@ class _Scanner:
         self._close_implied(name)
         reason = self._reason_unseen(tag)
         if reason is not None:
+            self._write_gone(name)
             self._unseen = _Unseen(reason)
             self._unseen.open(tag)
             if not self._unseen.names:  # the element is empty, and so is the stretch
@@ -215,7 +252,10 @@ class _Scanner:
         if tag.name in _REASONS:
             return _REASONS[tag.name]
         if tag.name in rules.FORMATTING:
-            declared = declarations(unescape(tag.attributes.get("style", "")))
+            # Where a rule may win over the style, the tree is asked, and formatting opened again carries the style on.
+            if self._foresight.overrules and ("class" in tag.attributes or "id" in tag.attributes):
+                return _Reason.DEEP if len(self._stack) >= HTML_OPEN_ELEMENTS_MAX else None
+            declared = declarations(unescape(tag.attributes.get("style", "")), quirks=self._quirks)
             # A parser would re-open it in later blocks until its end tag: hidden until then.
             if removes_subtree(tag.attributes, {key: each.value for key, each in declared.items()}, tag.name):
                 return _Reason.HIDDEN
@@ -256,6 +296,8 @@ class _Scanner:
     # --- end tags -----------------------------------------------------------------------------------------------
 
     def _end(self, name: str) -> None:
+        if name in ("body", "html"):  # nothing ends with these: what follows goes on as before (13.2.6.4.19)
+            return
         if self._unseen is not None:
             if self._unseen.close(name):
                 if not self._unseen.names:

@@ -1,79 +1,123 @@
-"""Selectors of a style sheet: which elements a rule is about (Selectors Level 4, the part that mail uses).
+"""Selectors of a style sheet as they are written (Selectors Level 4).
 
-Understood are types, classes, ids, attributes that the scan keeps, `:first-child`, `:last-child`, `:not()` of one
-compound, and the four combinators. A selector with anything else is not followed.
+A list with one selector in it that a browser does not know is no list, and its rule is none. A selector that is known
+and never holds of a mail that lies still, like `:hover`, is kept as one that matches nothing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from selectolax.lexbor import LexborNode
+from mailgate.mime.html_pieces import split_outside, unescaped
 
-from mailgate.mime.html_css import unescaped
-
-_SELECTOR_CHARS_MAX: Final = 500
-_COMPOUNDS_MAX: Final = 10
-_OUTER_NAMES_MAX: Final = 1000
-_IDENT: Final = r"(?:[-_a-z0-9]|[^\x00-\x7f]|\\[0-9a-f]{1,6} ?|\\[^0-9a-f\n])+"
+_SELECTOR_CHARS_MAX: Final = 2000
+_COMPOUNDS_MAX: Final = 20
+_DEPTH_MAX: Final = 6
+_ESCAPED: Final = r"\\[0-9a-fA-F]{1,6}[ \t\n]?|\\[^\n0-9a-fA-F]"
+_LETTER: Final = rf"[_a-zA-Z]|[^\x00-\x7f]|{_ESCAPED}"
+_IDENT: Final = rf"(?:--|-?(?:{_LETTER}))(?:[-0-9]|{_LETTER})*+"
 _PART: Final = re.compile(
-    rf"(?P<combinator>\s*[>+~]\s*|\s+)|(?P<tag>\*|{_IDENT})|(?P<name>[.#]{_IDENT})|\[(?P<attribute>[^\[\]]*)\]"
-    rf"|(?P<pseudo>::?[-a-z]+)(?:\((?P<inside>[^()]*)\))?"
+    rf"(?P<combinator>\s*[>+~]\s*|\s+)|(?P<tag>(?:\*\|)?(?:\*|{_IDENT}))|(?P<name>\.{_IDENT}|\#(?:[-0-9]|{_LETTER})++)"
+    rf"|\[(?P<attribute>[^\[\]]*+)\]?|(?P<pseudo>::?-?[a-zA-Z][-a-zA-Z]*+)(?P<opening>\()?"
 )
 _ATTRIBUTE: Final = re.compile(
-    r"\s*([-a-z0-9]+)\s*(?:([~|^$*]?=)\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"']+))\s*[is]?\s*)?"
+    rf"\s*(?:\*?\|)?({_IDENT})\s*(?:([~|^$*]?=)\s*(?:\"([^\"]*)\"?|'([^']*)'?|({_IDENT}))\s*([isIS]?)\s*)?"
+)
+_NTH: Final = re.compile(r"([+-]?[0-9]{0,6})n(?:\s*([+-])\s*([0-9]{1,6}))?|([+-]?[0-9]{1,6})")
+
+STANDING: Final = frozenset(
+    (
+        ":first-child :last-child :only-child :first-of-type :last-of-type :only-of-type :root :scope :empty :link"
+        " :any-link :-webkit-any-link :checked :disabled :enabled :required :optional :read-only :read-write :defined"
+        " :open :placeholder-shown"
+    ).split()
+)
+"""Pseudo-classes that hold of an element by where it stands or what it is."""
+_NEVER: Final = frozenset(
+    (
+        ":hover :active :focus :focus-within :focus-visible :visited :target :target-within :target-current :fullscreen"
+        " :modal :popover-open :current :past :future :playing :paused :seeking :buffering :stalled :muted"
+        " :volume-locked :autofill :-webkit-autofill :default :indeterminate :valid :invalid :user-valid :user-invalid"
+        " :in-range :out-of-range :local-link :host :blank :picture-in-picture :-webkit-full-screen :-webkit-drag"
+        " :defined-not :xr-overlay"
+    ).split()
+)
+_NEVER_CALLED: Final = frozenset(
+    ":dir :host :host-context :state :current :active-view-transition-type :-webkit-any-x".split()
+)
+_NTHS: Final = frozenset({":nth-child", ":nth-last-child", ":nth-of-type", ":nth-last-of-type"})
+_LISTS: Final = frozenset({":is", ":where", ":matches", ":-webkit-any", ":not", ":has"})
+_OLD_ELEMENTS: Final = frozenset({":before", ":after", ":first-line", ":first-letter"})
+_ELEMENTS: Final = frozenset(
+    (
+        "before after first-line first-letter marker selection placeholder backdrop cue cue-region file-selector-button"
+        " grammar-error spelling-error target-text part slotted highlight view-transition details-content checkmark"
+        " picker picker-icon column scroll-marker view-transition-group view-transition-image-pair view-transition-old"
+        " view-transition-new"
+    ).split()
 )
 
 
 @dataclass(frozen=True, slots=True)
+class Attribute:
+    """What an attribute must be. `folded`: letter case does not count."""
+
+    name: str
+    operator: str = ""
+    value: str = ""
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Compound:
-    """What one element must be: all of it. `names`: type, `.class` and `#id`; none for `*`."""
+    """What one element must be: all of it. `names`: type, `.class` and `#id`; none for `*`. `any_of`: of each of these
+    lists, one. `nth`: pseudo-class, step and offset. `is_anchor`: the element that `:has()` was asked of."""
 
     names: frozenset[str] = frozenset()
-    attributes: tuple[tuple[str, str, str], ...] = ()
+    attributes: tuple[Attribute, ...] = ()
     pseudo: tuple[str, ...] = ()
-    none_of: tuple[Compound, ...] = ()
+    nth: tuple[tuple[str, int, int], ...] = ()
+    none_of: tuple[Selector, ...] = ()
+    any_of: tuple[tuple[Selector, ...], ...] = ()
+    having: tuple[tuple[Selector, ...], ...] = ()
+    is_never: bool = False
+    is_anchor: bool = False
+    specificity: tuple[int, int, int] = (0, 0, 0)
 
     @property
     def asks_more(self) -> bool:
         """Whether the names are not all."""
-        return bool(self.attributes or self.pseudo or self.none_of)
-
-    @property
-    def specificity(self) -> tuple[int, int, int]:
-        """Ids, classes, types (Selectors, 17)."""
-        ids = sum(name[0] == "#" for name in self.names)
-        classes = sum(name[0] == "." for name in self.names) + len(self.attributes) + len(self.pseudo)
-        inner = [compound.specificity for compound in self.none_of]
-        types = len(self.names) - ids - sum(name[0] == "." for name in self.names)
-        return (
-            ids + sum(each[0] for each in inner),
-            classes + sum(each[1] for each in inner),
-            types + sum(each[2] for each in inner),
+        return bool(
+            self.attributes or self.pseudo or self.nth or self.none_of or self.any_of or self.having or self.is_never
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """Compounds from the last to the first, the combinators between them, and what its ancestors must include."""
+    """Compounds from the last to the first, the combinators between them, and the pseudo-element it ends in."""
 
     compounds: tuple[Compound, ...]
     combinators: tuple[str, ...] = ()
+    element: str = ""
 
     @property
     def specificity(self) -> tuple[int, int, int]:
-        """The sum over its compounds."""
-        sums = [sum(each) for each in zip(*(compound.specificity for compound in self.compounds), strict=True)]
-        return sums[0], sums[1], sums[2]
+        """The sum over its compounds (17)."""
+        ids, classes, types = (sum(each) for each in zip(*(one.specificity for one in self.compounds), strict=True))
+        return ids, classes, types
 
     @property
     def key(self) -> str:
         """A name that every element it matches has: an id before a class before a type."""
         names = self.compounds[0].names
         return min(names, key=lambda name: ("#.".find(name[0]) % 3, name)) if names else "*"
+
+    @property
+    def is_never(self) -> bool:
+        """Whether it matches nothing."""
+        return any(compound.is_never for compound in self.compounds)
 
     @property
     def is_simple(self) -> bool:
@@ -97,209 +141,232 @@ class Selector:
         return frozenset(found)
 
 
-def parse_selector(text: str) -> Selector | None:
-    """A selector in lower case; None for what is not followed."""
-    text = text.strip()
-    if not text or len(text) > _SELECTOR_CHARS_MAX:
+class _InvalidSelector(Exception):
+    """A browser knows no such selector."""
+
+
+def parse_selectors(text: str, *, quirks: bool = True) -> list[Selector] | None:
+    """The selectors of a list; None where a browser drops the rule. In quirks mode classes and ids are the same in
+    either letter case (Selectors, 6.6)."""
+    try:
+        return [_complex(piece, quirks, 0) for piece in split_outside(text, ",")]
+    except _InvalidSelector:
         return None
-    compounds: list[Compound] = []
+
+
+def parse_selector(text: str, *, quirks: bool = True) -> Selector | None:
+    """One selector; None for what is none."""
+    try:
+        return _complex(text, quirks, 0)
+    except _InvalidSelector:
+        return None
+
+
+_NOTHING: Final = Selector((Compound(is_never=True),))
+
+
+def _complex(text: str, quirks: bool, depth: int, *, relative: bool = False) -> Selector:
+    text = text.strip(" \t\n\r\f")
+    if not text or depth > _DEPTH_MAX:
+        raise _InvalidSelector
+    if len(text) > _SELECTOR_CHARS_MAX:
+        return _NOTHING
+    parts: list[Compound] = []
     combinators: list[str] = []
-    parts: list[re.Match[str]] = []
+    if relative:
+        parts.append(Compound(is_anchor=True))
+        combinators.append(text[0] if text[0] in ">+~" else " ")
+        text = text.lstrip(">+~ \t\n\r\f")
+    builder = _Builder(quirks, depth)
     at = 0
     while at < len(text):
         match = _PART.match(text, at)
-        if match is None:
-            return None
+        if match is None or match.end() == at:
+            raise _InvalidSelector
         at = match.end()
         if match["combinator"] is None:
-            parts.append(match)
+            at = builder.add(match, text, at)
             continue
-        if not _append(compounds, parts):
-            return None
+        parts.append(builder.finished())
         combinators.append(match["combinator"].strip() or " ")
-        parts = []
-    if not _append(compounds, parts) or len(compounds) > _COMPOUNDS_MAX:
-        return None
-    return Selector(tuple(reversed(compounds)), tuple(reversed(combinators)))
+        if builder.element or len(parts) > _COMPOUNDS_MAX:
+            raise _InvalidSelector
+        builder = _Builder(quirks, depth)
+    parts.append(builder.finished())
+    return Selector(tuple(reversed(parts)), tuple(reversed(combinators)), builder.element)
 
 
-def _append(compounds: list[Compound], parts: list[re.Match[str]]) -> bool:
-    compound = _compound(parts)
-    if compound is not None:
-        compounds.append(compound)
-    return compound is not None
+@dataclass(slots=True)
+class _Builder:
+    """One compound while it is read."""
 
+    quirks: bool
+    depth: int
+    names: set[str] = field(default_factory=set)
+    attributes: list[Attribute] = field(default_factory=list)
+    pseudo: list[str] = field(default_factory=list)
+    nth: list[tuple[str, int, int]] = field(default_factory=list)
+    none_of: list[Selector] = field(default_factory=list)
+    any_of: list[tuple[Selector, ...]] = field(default_factory=list)
+    having: list[tuple[Selector, ...]] = field(default_factory=list)
+    weights: list[tuple[int, int, int]] = field(default_factory=list)
+    element: str = ""
+    is_never: bool = False
+    is_empty: bool = True
 
-def _compound(parts: list[re.Match[str]]) -> Compound | None:
-    names: set[str] = set()
-    attributes: list[tuple[str, str, str]] = []
-    pseudo: list[str] = []
-    none_of: list[Compound] = []
-    for part in parts:
-        if part["tag"] or part["name"]:
-            names.add(unescaped(part["tag"] or part["name"]).lower())
-        elif part["attribute"] is not None:
-            match = _ATTRIBUTE.fullmatch(part["attribute"])
-            if match is None:
-                return None
-            attributes.append((match[1], match[2] or "", match[3] or match[4] or match[5] or ""))
-        elif part["pseudo"] in (":first-child", ":last-child", ":link", ":any-link"):
-            pseudo.append(part["pseudo"])
-        elif part["pseudo"] == ":not" and part["inside"]:
-            inner = parse_selector(part["inside"]) if ":not" not in part["inside"] else None
-            if inner is None or len(inner.compounds) > 1:
-                return None
-            none_of.append(inner.compounds[0])
+    def add(self, match: re.Match[str], text: str, at: int) -> int:
+        """Take one part; where the next one is."""
+        if match["tag"] is not None:
+            self._tag(match["tag"])
+        elif self.element and match["pseudo"] is None:
+            raise _InvalidSelector
+        elif match["name"] is not None:
+            name = unescaped(match["name"])
+            self.names.add(name.lower() if self.quirks else name)
+            self.weights.append((1, 0, 0) if name[0] == "#" else (0, 1, 0))
+        elif match["attribute"] is not None:
+            self._attribute(match["attribute"])
+        elif match["opening"]:
+            end = _closing(text, at)
+            self._call(match["pseudo"].lower(), text[at:end].strip())
+            at = end + 1
         else:
-            return None
-    return Compound(frozenset(names - {"*"}), tuple(attributes), tuple(pseudo), tuple(none_of)) if parts else None
+            self._pseudo(match["pseudo"].lower())
+        self.is_empty = False
+        return at
+
+    def _tag(self, tag: str) -> None:
+        if not self.is_empty:
+            raise _InvalidSelector
+        name = unescaped(tag.removeprefix("*|")).lower()
+        if name != "*":
+            self.names.add(name)
+            self.weights.append((0, 0, 1))
+
+    def _attribute(self, text: str) -> None:
+        match = _ATTRIBUTE.fullmatch(text)
+        if match is None:
+            raise _InvalidSelector
+        value = match[3] if match[3] is not None else match[4] if match[4] is not None else match[5] or ""
+        name = unescaped(match[1]).lower()
+        folded = match[6].lower() == "i" if match[6] else name in _FOLDED
+        if match[2] == "~=" and name == "class" and self.quirks:
+            folded = True
+        value = unescaped(value)
+        self.attributes.append(Attribute(name, match[2] or "", value.lower() if folded else value, folded))
+        self.weights.append((0, 1, 0))
+
+    def _pseudo(self, name: str) -> None:
+        if name.startswith("::") or name in _OLD_ELEMENTS:
+            self._pseudo_element(name.lstrip(":"))
+            return
+        if name in STANDING:
+            self.pseudo.append(name)
+        elif name in _NEVER:
+            self.is_never = True
+        else:
+            raise _InvalidSelector
+        self.weights.append((0, 1, 0))
+
+    def _pseudo_element(self, name: str) -> None:
+        # Any of `::-webkit-` is taken for known (Selectors, Appendix: compatibility).
+        if name not in _ELEMENTS and not name.startswith("-webkit-"):
+            raise _InvalidSelector
+        self.element = name
+        self.weights.append((0, 0, 1))
+
+    def _call(self, name: str, inside: str) -> None:
+        if name.startswith("::"):
+            if name.startswith("::-webkit-"):
+                raise _InvalidSelector
+            self._pseudo_element(name[2:])
+        elif name in _NTHS:
+            self._nth(name, inside.lower())
+        elif name in _LISTS:
+            self._list(name, inside)
+        elif name == ":lang":
+            ranges = "|".join(unescaped(piece).strip(" \"'").lower() for piece in split_outside(inside, ","))
+            self.attributes.append(Attribute("lang", "lang", ranges))
+            self.weights.append((0, 1, 0))
+        elif name in _NEVER_CALLED:
+            self.is_never = True
+            self.weights.append((0, 1, 0))
+        else:
+            raise _InvalidSelector
+
+    def _nth(self, name: str, inside: str) -> None:
+        inside, of, _ = inside.partition(" of ")
+        inside = {"odd": "2n+1", "even": "2n"}.get(inside.strip(), inside.strip())
+        match = _NTH.fullmatch(inside)
+        if match is None:
+            raise _InvalidSelector
+        if of:
+            self.is_never = True
+        if match[4] is not None:
+            step, offset = 0, int(match[4])
+        else:
+            step = int(match[1] + "1") if match[1] in ("", "+", "-") else int(match[1])
+            offset = int((match[2] or "") + (match[3] or "0"))
+        self.nth.append((name, step, offset))
+        self.weights.append((0, 1, 0))
+
+    def _list(self, name: str, inside: str) -> None:
+        found: list[Selector] = []
+        for piece in split_outside(inside, ",") if inside else []:
+            try:
+                selector = _complex(piece, self.quirks, self.depth + 1, relative=name == ":has")
+                if selector.element:
+                    raise _InvalidSelector
+                found.append(selector)
+            except _InvalidSelector:
+                # These two forgive (Selectors, 3.9).
+                if name not in (":is", ":where"):
+                    raise
+        if not found and name not in (":is", ":where"):
+            raise _InvalidSelector
+        if name == ":not":
+            self.none_of += found
+        elif name == ":has":
+            self.having.append(tuple(found))
+        else:
+            self.any_of.append(tuple(found))
+        if name != ":where" and found:
+            self.weights.append(max(selector.specificity for selector in found))
+
+    def finished(self) -> Compound:
+        """The compound."""
+        if self.is_empty:
+            raise _InvalidSelector
+        ids, classes, types = (sum(each) for each in zip((0, 0, 0), *self.weights, strict=True))
+        return Compound(
+            frozenset(self.names),
+            tuple(self.attributes),
+            tuple(self.pseudo),
+            tuple(self.nth),
+            tuple(self.none_of),
+            tuple(self.any_of),
+            tuple(self.having),
+            self.is_never,
+            specificity=(ids, classes, types),
+        )
 
 
-# --- elements ----------------------------------------------------------------------------------------------------
+def _closing(text: str, at: int) -> int:
+    """Where the parenthesis closes that was opened before; at the end, where it does not."""
+    depth = 1
+    for match in re.compile(r"[()\[\]]").finditer(text, at):
+        depth += 1 if match[0] in "([" else -1
+        if not depth:
+            return match.start()
+    return len(text)
 
 
-@dataclass(slots=True, eq=False)
-class Element:
-    """An element as selectors see it. `outer_names`: all names of its ancestors; None when they are too many.
-    `path`: the same for all elements with the same names within the same path; given by the style sheet."""
-
-    node: LexborNode
-    tag: str
-    attributes: Mapping[str, str]
-    parent: Element | None = None
-    path: int = 0
-    names: frozenset[str] = field(init=False)
-    outer_names: frozenset[str] | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        names = {self.tag, *("." + name for name in self.attributes.get("class", "").lower().split())}
-        if "id" in self.attributes:
-            names.add("#" + self.attributes["id"].strip().lower())
-        self.names = frozenset(names)
-        self.outer_names = _names_above(self.parent)
-
-    def elder(self) -> Element | None:
-        """The element before it under the same parent."""
-        node = _beside(self.node, back=True)
-        return None if node is None else element_of(node, self.parent)
-
-
-def _names_above(parent: Element | None) -> frozenset[str] | None:
-    if parent is None:
-        return frozenset()
-    above = parent.outer_names
-    if above is None or parent.names <= above:
-        return above
-    return above | parent.names if len(above) + len(parent.names) <= _OUTER_NAMES_MAX else None
-
-
-def element_of(node: LexborNode, parent: Element | None) -> Element:
-    """The element of a node of the parsed scan, under the name it had before the scan renamed it."""
-    attributes = {key: value or "" for key, value in node.attributes.items()}
-    tag = node.tag or ""
-    return Element(node, attributes.get("was") or tag.removeprefix("x-"), attributes, parent)
-
-
-def _beside(node: LexborNode, *, back: bool) -> LexborNode | None:
-    other = node.prev if back else node.next
-    while other is not None and not other.is_element_node:
-        other = other.prev if back else other.next
-    return other
-
-
-def fits(compound: Compound, element: Element) -> bool:
-    """Whether the element is all that the compound asks for."""
-    if not compound.names <= element.names:
-        return False
-    if not compound.asks_more:
-        return True
-    return (
-        all(_has(element, *attribute) for attribute in compound.attributes)
-        and all(_stands(element, pseudo) for pseudo in compound.pseudo)
-        and not any(fits(inner, element) for inner in compound.none_of)
-    )
-
-
-def _has(element: Element, name: str, operator: str, value: str) -> bool:
-    if name not in element.attributes:
-        return False
-    found = element.attributes[name].lower()
-    match operator:
-        case "=":
-            return found == value
-        case "~=":
-            return value in found.split()
-        case "|=":
-            return found == value or found.startswith(value + "-")
-        case "^=":
-            return bool(value) and found.startswith(value)
-        case "$=":
-            return bool(value) and found.endswith(value)
-        case "*=":
-            return bool(value) and value in found
-        case _:
-            return True
-
-
-def _stands(element: Element, pseudo: str) -> bool:
-    if pseudo in (":link", ":any-link"):
-        return element.tag == "a" and "href" in element.attributes
-    return _beside(element.node, back=pseudo == ":first-child") is None
-
-
-def matches(selector: Selector, element: Element) -> tuple[bool, int]:
-    """Whether the selector is about the element, and the steps it took to know.
-
-    A set of places goes outward compound by compound, so nothing is tried twice.
-    """
-    steps = 1
-    if not fits(selector.compounds[0], element):
-        return False, steps
-    places = [element]
-    for combinator, compound in zip(selector.combinators, selector.compounds[1:], strict=True):
-        found: list[Element] = []
-        for place in _places(places, combinator):
-            steps += _STEPS[combinator]
-            if fits(compound, place):
-                found.append(place)
-        if not found:
-            return False, steps
-        places = found
-    return True, steps
-
-
-_STEPS: Final = {" ": 1, ">": 1, "+": 10, "~": 10}
-"""What is beside an element has to be built before it can be looked at."""
-
-
-def _places(places: list[Element], combinator: str) -> Iterator[Element]:
-    """Where the next compound may stand, the innermost first and none twice."""
-    if combinator == " ":
-        # What is around the innermost place is around, or is, every other one.
-        yield from _outward(places[0])
-        return
-    if combinator == "~":
-        seen: set[int] = set()
-        for origin in places:
-            if id(origin.parent) not in seen:
-                seen.add(id(origin.parent))
-                yield from _backward(origin)
-        return
-    for origin in places:
-        other = origin.parent if combinator == ">" else origin.elder()
-        if other is not None:
-            yield other
-
-
-def _outward(element: Element) -> Iterator[Element]:
-    place = element.parent
-    while place is not None:
-        yield place
-        place = place.parent
-
-
-def _backward(element: Element) -> Iterator[Element]:
-    place = element.elder()
-    while place is not None:
-        yield place
-        place = place.elder()
+_FOLDED: Final = frozenset(
+    (
+        "accept accept-charset align alink axis bgcolor charset checked clear codetype color compact declare defer dir"
+        " direction disabled enctype face frame hreflang http-equiv lang language link media method multiple nohref"
+        " noresize noshade nowrap readonly rel rev rules scope scrolling selected shape target text type valign"
+        " valuetype vlink"
+    ).split()
+)
+"""Attributes of HTML whose values are the same in either letter case (HTML Standard, 4.16.2)."""

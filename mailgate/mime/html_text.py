@@ -15,6 +15,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from mailgate.limits import HTML_BYTES_MAX, HTML_TOKENS_MAX
 from mailgate.mime.clean import clean
+from mailgate.mime.html_overlap import may_overlap
 from mailgate.mime.html_scan import ScannedHtml, scan
 from mailgate.mime.html_styles import StyleSheet
 from mailgate.mime.html_tree import (
@@ -89,8 +90,14 @@ def html_to_text(html: str, *, tokens: int = HTML_TOKENS_MAX) -> HtmlText:
 
 
 def _clean_document(scanned: ScannedHtml) -> CleanHtml:
+    inline = "var(" in scanned.markup.lower() if "--" in scanned.markup else False
+    styles = StyleSheet(scanned.css, quirks=scanned.quirks, inline=inline)
     body = LexborHTMLParser(scanned.markup.encode("utf-8", "replace")).body
-    return serialize(body, StyleSheet(scanned.css)) if body is not None else CleanHtml()
+    return (
+        serialize(body, styles, overlapping=may_overlap(scanned.markup, scanned.css))
+        if body is not None
+        else CleanHtml()
+    )
 
 
 def _markdown(markup: str) -> str:

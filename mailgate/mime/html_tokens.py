@@ -16,11 +16,11 @@ from mailgate.mime import html_rules as rules
 
 _KEPT_ATTRIBUTES: Final = frozenset(
     "href style class id hidden popover alt start color text bgcolor background width height role border colspan"
-    " media type open".split()
+    " media type open size link checked".split()
 )
 _LONG_ATTRIBUTES: Final = frozenset({"style", "class"})
 _ATTRIBUTES_MAX: Final = 500
-_KEY_CHARS_MAX: Final = 12
+_KEY_CHARS_MAX: Final = 40
 # Blanks of HTML are these five and no others (Infra Standard, 4.6); `\s` would also match a no-break space.
 _NAME: Final = re.compile(r"[^ \t\n\f\r/>]*+")
 _ATTRIBUTE_NAME: Final = re.compile(r"=?[^ \t\n\f\r/>=]*+")
@@ -70,17 +70,26 @@ class Comment:
     text: str
 
 
-Token = Text | StartTag | EndTag | RawText | Comment
+@dataclass(frozen=True, slots=True)
+class Doctype:
+    """A document type, with what follows the word."""
+
+    text: str
+
+
+Token = Text | StartTag | EndTag | RawText | Comment | Doctype
 
 
 class Tokenizer:
     """Yields at most `budget` tokens. `foreign`: set while within `svg` or `math`, where no element holds raw text.
 
-    `limited`: the budget was spent before the text was, or a tag had more attributes than are read.
+    `kept`: attributes to keep beside those that always are. `limited`: the budget was spent before the text was, or a
+    tag had more attributes than are read.
     """
 
-    def __init__(self, html: str, budget: int) -> None:
+    def __init__(self, html: str, budget: int, kept: frozenset[str] = frozenset()) -> None:
         self._html = html
+        self._kept = _KEPT_ATTRIBUTES | kept
         self._budget = budget
         self._left = budget
         self.foreign = False
@@ -126,7 +135,10 @@ class Tokenizer:
         """A comment, or nothing for a declaration and for what else begins with `<!` or `<?`."""
         html = self._html
         if not html.startswith("!--", at - 1):
-            return None, self._behind(">", at)
+            end = self._behind(">", at)
+            if html[at : at + 7].lower() == "doctype":
+                return Doctype(html[at + 7 : min(end, at + 400)].rstrip(">")), end
+            return None, end
         at += 2
         if html.startswith((">", "->"), at):  # abrupt closing of an empty comment (13.2.5.43)
             return None, html.index(">", at) + 1
@@ -178,7 +190,7 @@ class Tokenizer:
         at = _end_of(_ATTRIBUTE_NAME, html, at)
         key = html[start : min(at, start + _KEY_CHARS_MAX)].lower()
         value_start, value_end, at = self._value(at)
-        if key in _KEPT_ATTRIBUTES and key not in attributes:
+        if key in self._kept and key not in attributes:
             chars = rules.STYLE_CHARS_MAX if key in _LONG_ATTRIBUTES else rules.ATTRIBUTE_CHARS_MAX
             self.limited = self.limited or (key in _LONG_ATTRIBUTES and value_end - value_start > chars)
             value = html[value_start : min(value_end, value_start + chars)]

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from selectolax.lexbor import LexborNode
 
 from mailgate.limits import HTML_OPEN_ELEMENTS_MAX, TEXT_BYTES_MAX
 from mailgate.mime import html_rules as rules
 from mailgate.mime.clean import clean, is_safe
-from mailgate.mime.html_css import pixels
+from mailgate.mime.html_colour import SEE_THROUGH
+from mailgate.mime.html_geometry import is_inline
 from mailgate.mime.html_links import WHOLE_CHARS_TOGETHER, Target, parse_target, text_differs
-from mailgate.mime.html_selectors import Element
+from mailgate.mime.html_matching import Element
+from mailgate.mime.html_overlap import NOTHING_BEHIND, Overlaps
+from mailgate.mime.html_resolve import Looks, Resolver, is_pixel
 from mailgate.mime.html_styles import StyleSheet
 from mailgate.mime.html_tables import DATA
-from mailgate.mime.html_visibility import Look, look_inside, removes_subtree
-from mailgate.mime.html_words import BLANKS, chars_of_text
+from mailgate.mime.html_visibility import Look
+from mailgate.mime.html_words import BLANKS, chars_of_markup, chars_of_text
+from mailgate.mime.quotes_html import ClosedQuotations, OddLetters
 
 LESS: Final = "\ufdd0"
 AMPERSAND: Final = "\ufdd1"
@@ -41,8 +45,6 @@ alternative text. They keep the Markdown writer from seeing any entity, and from
 _NESTING_SHOWN: Final = 8
 """Levels of lists and quotations that are shown: a deeper one would only widen every line's prefix."""
 _SPAN_MAX: Final = 20
-_PIXEL: Final = 3.0
-"""Width or height of a picture that is there to be fetched, not to be seen."""
 _KEPT: Final = frozenset("p div h1 h2 h3 h4 h5 h6 dl dt dd pre".split())
 _NESTED: Final = frozenset({"ul", "ol", "blockquote"})
 _INLINE: Final = {"x-b": "strong", "x-i": "em", "x-code": "code"}
@@ -62,10 +64,10 @@ class CleanHtml:
 
 
 _ORDINARY: Final = Look()
+_ENDED: Final = [True]
 
 
-@dataclass(frozen=True, slots=True)
-class _Where:
+class _Where(NamedTuple):
     """What holds for a node by its ancestors. `flat`: within a link or a cell of data, where no block can be."""
 
     depth: int = 0
@@ -76,6 +78,10 @@ class _Where:
     in_link: bool = False
     in_list: bool = False
     in_data: bool = False
+    quotation: int = 0
+    raised: bool = False
+    line: list[bool] = _ENDED
+    """Whether the first line of the block has ended."""
 
     @property
     def flat(self) -> bool:
@@ -97,14 +103,18 @@ class _End:
 _Pending = tuple[LexborNode, _Where] | str | _End
 
 
-def serialize(root: LexborNode, styles: StyleSheet) -> CleanHtml:
-    """The clean document for the tree under `root`."""
-    return _Writer(styles).write(root)
+def serialize(root: LexborNode, styles: StyleSheet, *, overlapping: bool = True) -> CleanHtml:
+    """The clean document for the tree under the body `root`. `overlapping`: elements may lie over each other."""
+    return _Writer(styles, overlapping=overlapping).write(root)
 
 
 class _Writer:
-    def __init__(self, styles: StyleSheet) -> None:
+    def __init__(self, styles: StyleSheet, *, overlapping: bool) -> None:
+        self._may_overlap = overlapping
         self._styles = styles
+        self._resolver = Resolver(styles)
+        self._overlaps = Overlaps()
+        self._looks = Looks()
         self._out: list[str] = []
         self._pending: list[_Pending] = []
         self._links: list[tuple[int, Target]] = []
@@ -115,9 +125,15 @@ class _Writer:
         self._sanitized = False
         self._differs = False
         self._head_rows = 0
+        self._quotations = ClosedQuotations()
+        self._odd = OddLetters()
 
     def write(self, root: LexborNode) -> CleanHtml:
-        self._pending.append((root, _Where()))
+        html = root.parent
+        if html is not None:
+            if self._may_overlap:
+                self._overlaps = self._resolver.find_overlaps(html)
+            self._begin(html, root)
         while self._pending:
             item = self._pending.pop()
             if isinstance(item, str):
@@ -130,7 +146,24 @@ class _Writer:
             else:
                 self._node(*item)
         self._write_targets()
+        self._odd.mark(self._out)
         return CleanHtml("".join(self._out), self._hidden_chars, self._limited, self._sanitized, self._differs)
+
+    def _begin(self, html: LexborNode, root: LexborNode) -> None:
+        """Enter the root element, then its body: the one that the scan wrote, or the parser's own."""
+        entered = self._enter(html, _Where())
+        if entered is None:
+            return
+        inside = entered[0]
+        first = root.first_child
+        written = first is not None and first.is_element_node and first.attributes.get("was") == "body"
+        if not written:
+            self._pending.append((root, inside))
+            return
+        child = root.last_child
+        while child is not None:
+            self._pending.append((child, inside))
+            child = child.prev
 
     def _node(self, node: LexborNode, where: _Where) -> None:
         if node.is_text_node:
@@ -141,7 +174,7 @@ class _Writer:
     # --- text ---------------------------------------------------------------------------------------------------
 
     def _text(self, text: str, where: _Where, *, unseen: bool) -> None:
-        if unseen:
+        if unseen or (where.look.far_line and not where.line[0]):
             self._hidden_chars += chars_of_text(text)
             return
         safe = clean(text, multiline=True)
@@ -160,53 +193,65 @@ class _Writer:
             shown = shown.replace("|", PIPE)
         if where.flat:
             shown = shown.replace("\n", " ")
+        elif not where.preformatted:
+            self._odd.note(self._out, shown, where.quotation, where.look.colour, where.look.background)
         self._out.append(shown.replace("&", AMPERSAND).replace("<", LESS))
 
     def _image(self, attributes: Mapping[str, str], where: _Where, values: Mapping[str, str]) -> None:
         """Its alternative text; that of a tracking pixel is hidden text. Size and colour of text do not hide it."""
         alternative = " ".join(attributes.get("alt", "").split())
-        if not alternative or self._is_pixel(attributes, values) or where.look.invisible:
+        unseen = where.look.invisible or where.look.frame.is_unseen or where.look.opacity < SEE_THROUGH
+        if not alternative or unseen or is_pixel(attributes, values):
             self._hidden_chars += chars_of_text(alternative)
             return
         position, seen = len(self._out), self._seen
         self._out.append(IMAGE)
-        self._text(alternative, replace(where, in_link=True, preformatted=False), unseen=False)
+        self._text(alternative, where._replace(in_link=True, preformatted=False), unseen=False)
         self._out.append(IMAGE_END)
         if self._seen == seen:
             del self._out[position:]
 
-    def _is_pixel(self, attributes: Mapping[str, str], values: Mapping[str, str]) -> bool:
-        sizes = (pixels(values.get(key) or attributes.get(key, "").strip(), 600) for key in ("width", "height"))
-        return any(size is not None and size < _PIXEL for size in sizes)
+    def _enter(self, node: LexborNode, where: _Where) -> tuple[_Where, Mapping[str, str], Mapping[str, str]] | None:
+        """What holds inside an element, its attributes, and its values; None where nothing in it is shown."""
+        resolved = self._resolver.resolve(node, where.outer)
+        if self._styles.exhausted:  # by this element, so not all is known of it
+            self._limited = True
+            return None
+        tag, attributes, values = resolved.tag, resolved.attributes, resolved.values
+        behind = self._overlaps.behind(node.mem_id, values, where.raised) if self._may_overlap else NOTHING_BEHIND
+        look = self._looks.inside(where.look, resolved, behind)
+        if look is None:
+            text = node.text() or ""
+            # What `rp` holds for old programs is a parenthesis.
+            self._hidden_chars += chars_of_markup(text) if tag == "rp" else chars_of_text(text)
+            return None
+        # The scan bounds what is open; a parser adds at most tbody and tr to each table.
+        if where.depth > 3 * HTML_OPEN_ELEMENTS_MAX:
+            self._limited = True
+            return None
+        line = where.line
+        if look.far_line and ("text-indent" in values or not is_inline(tag, values)):
+            line = [False]
+        inside = where._replace(
+            depth=where.depth + 1, look=look, outer=resolved.element, line=line, raised=behind.raised
+        )
+        return inside, attributes, values
 
     # --- elements -----------------------------------------------------------------------------------------------
 
     def _element(self, node: LexborNode, where: _Where) -> None:
         name = node.tag or ""
-        attributes = {key: value or "" for key, value in node.attributes.items()}
         if name in rules.NEVER_SHOWN or name in rules.RAW_TEXT:
             self._hidden_chars += chars_of_text(node.text() or "")
             return
-        element = None
-        tag = attributes.get("was") or name.removeprefix("x-")
-        if not self._styles.is_empty:
-            element = Element(node, tag, attributes, where.outer)
-        values = self._styles.values(attributes.get("style", ""), element)
-        if self._styles.exhausted:  # by this element, so not all is known of it
-            self._limited = True
+        entered = self._enter(node, where)
+        if entered is None:
             return
-        if removes_subtree(attributes, values, tag):
-            self._hidden_chars += chars_of_text(node.text() or "")
-            return
-        # The scan bounds what is open; a parser adds at most tbody and tr to each table.
-        if where.depth > 3 * HTML_OPEN_ELEMENTS_MAX:
-            self._limited = True
-            return
-        look = look_inside(where.look, tag, attributes, values)
-        where = replace(where, depth=where.depth + 1, look=look, outer=element)
+        where, attributes, values = entered
         if name == "img":
             self._image(attributes, where, values)
         elif name == "br":
+            where.line[0] = True
             self._out.append(" " if where.flat else "\n" if where.preformatted else "<br>")
         elif name == "hr":
             self._out.append(" " if where.flat else "<hr>")
@@ -224,16 +269,18 @@ class _Writer:
             self._emphasis(node, where, _INLINE[name])
         elif name in _NESTED:
             self._nested(node, where, name, attributes)
+        elif name == "div" and self._quotations.holds(node, attributes):
+            self._nested(node, where, "blockquote", attributes)
         elif name == "li" and where.in_list:
             self._children(node, where, "<li>", "</li>")
         elif name == "table" and DATA in attributes and not where.preformatted:
             self._head_rows += 1
-            self._children(node, replace(where, in_data=True), "<p>", "</p>")
+            self._children(node, where._replace(in_data=True), "<p>", "</p>")
         # Mail uses tables for layout: a Markdown table of them would be unreadable, a separator is not.
         elif name in ("td", "th"):
             self._children(node, where, "", CELL)
         elif name == "pre" and not where.preformatted:
-            self._children(node, replace(where, preformatted=True), "<pre>", "</pre>")
+            self._children(node, where._replace(preformatted=True), "<pre>", "</pre>")
         # Within `pre` html2text would indent every block again.
         elif name in _KEPT and not where.preformatted:
             self._children(node, where, f"<{name}>", f"</{name}>")
@@ -257,7 +304,9 @@ class _Writer:
             return
         start = attributes.get("start", "")
         number = f' start="{start}"' if name == "ol" and start.isascii() and start.isdigit() and len(start) < 7 else ""
-        inside = replace(where, nesting=where.nesting + 1, in_list=name != "blockquote")
+        inside = where._replace(nesting=where.nesting + 1, in_list=name != "blockquote")
+        if name == "blockquote":
+            inside = inside._replace(quotation=self._odd.quotation())
         self._children(node, inside, f"<{name}{number}>", f"</{name}>")
 
     def _in_data(self, node: LexborNode, where: _Where, name: str, attributes: Mapping[str, str]) -> None:
@@ -305,7 +354,7 @@ class _Writer:
             return
         self._sanitized = self._sanitized or not is_safe(href)
         self._pending.append(_End(len(self._out), self._seen, "</a>", target))
-        self._children(node, replace(where, in_link=True), "<a>", "")
+        self._children(node, where._replace(in_link=True), "<a>", "")
 
     def _end_link(self, end: _End, target: Target) -> None:
         if self._seen == end.seen:

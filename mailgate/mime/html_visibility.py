@@ -1,45 +1,30 @@
 """Whether text can be seen: what an element's style does to it, and what it leaves to the elements inside.
 
-Two kinds of hiding are told apart. One takes the element with all that is in it (`display:none`, no opacity, no size,
-outside of the screen). The other is inherited and can be undone further inside (`visibility`, a size of the font,
-colours): newsletters set `font-size:0` on cells to close gaps, and a size again on the text.
+Two kinds of hiding are told apart. One takes the element with all that is in it (`display:none`, no opacity, no size).
+The other is inherited and can be undone further inside (`visibility`, a size of the font, colours, a place off the
+screen): newsletters set `font-size:0` on cells to close gaps, and a size again on the text.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
-from mailgate.mime.html_colour import (
-    BLACK,
-    LINK,
-    SEE_THROUGH,
-    WHITE,
-    Colour,
-    is_lost_on,
-    parse_colour,
-    parse_legacy_colour,
-)
-from mailgate.mime.html_css import length, pixels
+from mailgate.mime.html_colour import SEE_THROUGH, Colour, parse_colour
+from mailgate.mime.html_geometry import Values, cuts, is_inline, is_out_of_sight, opacity_of
+from mailgate.mime.html_length import ORDINARY, Scale, is_length, number, pixels
+from mailgate.mime.html_overlap import NOTHING_BEHIND, Behind
+from mailgate.mime.html_paint import PLAIN, Paint, painted
+from mailgate.mime.html_placing import OUTERMOST, Frame, framed
 from mailgate.mime.html_rules import TABLE_PARTS
-
-Values = Mapping[str, str]
-"""What holds for one element: property and value, after the cascade."""
 
 _FONT_PIXELS: Final = 16.0
 _SMALLEST_FONT: Final = 4 / 3 + 0.01
 """Pixels, a point: preheaders are hidden in a font so small that nobody reads it."""
-_SMALLEST_BOX: Final = 2.0
-"""Pixels of a box that cuts off what does not fit."""
-_SMALLEST_SCALE: Final = 0.1
 _OFF: Final = -500.0
-_FAR_OFF: Final = 3000.0
-"""Pixels to the left or above, and to the right or below, at which nothing is on the screen any more."""
-_TIGHTEST: Final = -20.0
-
-_SIDES: Final = ("left", "top", "right", "bottom")
+_TIGHTEST: Final = -0.45
+"""Of the font's size: letters closer than this lie on each other."""
+_APART: Final = -100.0
 _SIZES: Final = {
     "xx-small": 9.0,
     "x-small": 10.0,
@@ -48,71 +33,138 @@ _SIZES: Final = {
     "large": 18.0,
     "x-large": 24.0,
     "xx-large": 32.0,
+    "xxx-large": 48.0,
+    "-webkit-xxx-large": 48.0,
     "initial": 16.0,
-    "revert": 16.0,
 }
-_CUTS: Final = frozenset({"hidden", "clip"})
-_RECT: Final = re.compile(r"rect\(([^()]{1,80})\)")
-_NUMBERS: Final = re.compile(r"[+-]?(?:[0-9]{1,20}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})[a-z%]{0,4}")
-_CALL: Final = re.compile(r"([a-z0-9-]{1,20})\(([^()]{0,200})\)")
-_OPACITY: Final = re.compile(
-    r"opacity ?(?:\( ?(?P<part>[0-9]{0,9}\.?[0-9]{1,9})(?P<percent>%?) ?\)|= ?(?P<old>[0-9]{0,9}\.?[0-9]{1,9}))"
-)
+_FONT_SIZES: Final = (10.0, 10.0, 13.0, 16.0, 18.0, 24.0, 32.0, 48.0)
+"""Of `font size`, from 0 to 7 (HTML Standard, 15.3.4)."""
+_UNSET: Final = frozenset({"inherit", "unset"})
+_HIDDEN_DISPLAYS: Final = frozenset({"rp", "dialog"})
+"""Elements that are not shown unless a style says so; a dialog is when it is open (HTML Standard, 15.3.1)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What text inside inherits. `size`: of the font, in pixels. A colour that cannot be known is None.
-
-    `invisible`: by `visibility`, which hides pictures too. `unseen`: text is not seen, for whatever reason.
-    """
+class Look(NamedTuple):
+    """What text inside inherits. `size`: of the font, in pixels, `root` that of the root's. `invisible`: by
+    `visibility`, which hides pictures too. `floored`: an opaque ground lies between this and the layer it is drawn in,
+    under which it is `buried` when it is sent below the flow (CSS 2.2, Appendix E). `far_line`: the first line of a
+    block is off the screen. `in_flex`: elements inside are boxes. `unseen`: text is not seen, for whatever reason."""
 
     invisible: bool = False
     size: float = _FONT_PIXELS
-    colour: Colour | None = BLACK
-    background: Colour | None = WHITE
+    root: float = _FONT_PIXELS
+    paint: Paint = PLAIN
+    frame: Frame = OUTERMOST
     opacity: float = 1.0
+    indent: str = "0"
+    cut_indent: bool = False
+    line: float = 1.2
+    flat_box: bool = False
+    spacing: float = 0.0
+    apart: float = 0.0
+    keeps_line: bool = False
+    masked: bool = False
+    floored: bool = False
+    buried: bool = False
+    in_flex: bool = False
+    far_line: bool = False
     unseen: bool = False
 
+    @property
+    def colour(self) -> Colour | None:
+        """Of the letters; None where it cannot be known."""
+        return self.paint.letters
 
-def removes_subtree(attributes: Values, values: Values, name: str = "div") -> bool:
+    @property
+    def background(self) -> Colour | None:
+        """Behind the letters; None where it cannot be known."""
+        return self.paint.background
+
+    @property
+    def scale(self) -> Scale:
+        """What relative lengths are of."""
+        return Scale(em=self.size, rem=self.root)
+
+
+ORDINARY_LOOK: Final = Look()
+
+
+def removes_subtree(attributes: Values, values: Values, name: str = "div", outer: Look = ORDINARY_LOOK) -> bool:
     """Whether nothing inside the element `name` can be seen, whatever it says of itself."""
-    display = values.get("display")
-    if display == "none" or (display is None and ("hidden" in attributes or "popover" in attributes)):
+    display = values.get("display", "revert")
+    if display == "none":
         return True
-    if not values:
+    if display in ("revert", "revert-layer") and _is_hidden_by_itself(attributes, name):
+        return True
+    if not values or display == "contents":
         return False
-    return (
-        # On a link it is the button for everybody but Outlook, which has one of its own in a conditional comment.
-        (values.get("mso-hide") == "all" and "href" not in attributes)
-        or values.get("content-visibility") == "hidden"
-        or _opacity(values) < SEE_THROUGH
-        or _is_squeezed(name, values)
-        or _is_off_screen(values)
-        or _is_clipped(values)
-        or _is_shrunk(values)
+    # On a link it is the button for everybody but Outlook, which has one of its own in a conditional comment.
+    if values.get("mso-hide") == "all" and "href" not in attributes:
+        return True
+    scale = (
+        ORDINARY if outer is ORDINARY_LOOK else Scale(em=_font_size(name, attributes, values, outer), rem=outer.root)
     )
+    in_flex = outer.in_flex
+    if values.get("content-visibility") == "hidden" and not is_inline(name, values, in_flex=in_flex):
+        return True
+    return is_out_of_sight(name, values, scale)
 
 
-def look_inside(outer: Look, name: str, attributes: Values, values: Values) -> Look:
+def _is_hidden_by_itself(attributes: Values, name: str) -> bool:
+    if "hidden" in attributes or "popover" in attributes:
+        return True
+    return name in _HIDDEN_DISPLAYS and not (name == "dialog" and "open" in attributes)
+
+
+def look_inside(outer: Look, name: str, attributes: Values, values: Values, *, behind: Behind = NOTHING_BEHIND) -> Look:
     """The look of text in an element that is itself shown."""
-    hints = name in ("a", "font", "body") or "bgcolor" in attributes or "background" in attributes
-    if not values and not hints:
+    hints = name in _HINTED or "bgcolor" in attributes or "background" in attributes
+    if not values and not hints and behind.around == behind.inside == () and not outer.in_flex:
         return outer
-    invisible = _invisible(values, outer.invisible)
-    size = _font_size(values, outer.size)
-    background = _background(outer, attributes, values)
-    opacity = outer.opacity * _opacity(values)
-    colour = _colour(outer, name, attributes, values)
-    unseen = invisible or size <= _SMALLEST_FONT or opacity < SEE_THROUGH or _is_lost(colour, background)
-    return Look(invisible, size, colour, background, opacity, unseen)
+    size = _font_size(name, attributes, values, outer)
+    root = size if name == "html" else outer.root
+    scale = Scale(em=size, rem=root, percent=size)
+    boxless = values.get("display") == "contents"
+    inline = is_inline(name, values, in_flex=outer.in_flex)
+    inner = outer._replace(
+        invisible=_invisible(values, outer.invisible),
+        size=size,
+        root=root,
+        paint=painted(outer.paint, name, attributes, values, behind=behind),
+        frame=framed(outer.frame, values, scale, inline=inline, grows=name in TABLE_PARTS),
+        opacity=outer.opacity if boxless else outer.opacity * opacity_of(values),
+        spacing=_spacing(values, "letter-spacing", outer.spacing, scale),
+        apart=_spacing(values, "word-spacing", outer.apart, scale),
+        line=_line(values, outer.line, scale),
+        keeps_line=_keeps_line(values, outer.keeps_line),
+        masked=_masked(values, outer.masked),
+        buried=outer.buried or (outer.floored and values.get("z-index", "").startswith("-") and _is_layer(values)),
+        floored=_floored(name, values, outer.floored),
+        indent=_indent(values, outer.indent),
+        in_flex="flex" in values.get("display", "") or "grid" in values.get("display", ""),
+    )
+    if not inline or "text-indent" in values:
+        inner = _in_box(inner, values, scale)
+    return inner._replace(unseen=_is_unseen(inner))
 
 
-def _is_lost(colour: Colour | None, background: Colour | None) -> bool:
-    """Whether the colour alone hides the text; where one of the two is not known, only if it is no colour at all."""
-    if colour is None:
-        return False
-    return colour.alpha < SEE_THROUGH if background is None else is_lost_on(colour, background)
+_HINTED: Final = frozenset("a font body html mark button h1 h2 h3 h4 h5 h6 big small sub sup".split())
+"""Elements that look otherwise than what is around them, or whose old attributes do."""
+
+
+def _is_unseen(look: Look) -> bool:
+    return (
+        look.invisible
+        or look.masked
+        or look.buried
+        or look.size <= _SMALLEST_FONT
+        or look.opacity < SEE_THROUGH
+        or look.spacing < _TIGHTEST * look.size
+        or look.apart < _APART
+        or look.frame.is_unseen
+        or (look.flat_box and look.line * look.size <= 2.0)
+        or look.paint.is_lost
+    )
 
 
 # --- what is inherited -------------------------------------------------------------------------------------------
@@ -120,166 +172,109 @@ def _is_lost(colour: Colour | None, background: Colour | None) -> bool:
 
 def _invisible(values: Values, inherited: bool) -> bool:
     value = values.get("visibility", "inherit")
-    return inherited if value in ("inherit", "unset") else value in ("hidden", "collapse")
+    return inherited if value in _UNSET else value in ("hidden", "collapse")
 
 
-def _font_size(values: Values, inherited: float) -> float:
-    adjusted = length(values.get("font-size-adjust", ""))
-    if adjusted is not None and adjusted[0] == 0:
+def _masked(values: Values, inherited: bool) -> bool:
+    value = values.get("-webkit-text-security", "inherit")
+    return inherited if value in _UNSET else value in ("disc", "circle", "square")
+
+
+def _keeps_line(values: Values, inherited: bool) -> bool:
+    value = values.get("white-space", "inherit")
+    return inherited if value in _UNSET else value in ("nowrap", "pre") or "nowrap" in value.split()
+
+
+def _is_layer(values: Values) -> bool:
+    """Whether what is inside is drawn in a layer of its own (CSS Positioned Layout, 4)."""
+    position = values.get("position", "static")
+    if position in ("fixed", "sticky", "-webkit-sticky"):
+        return True
+    if position in ("relative", "absolute") and values.get("z-index", "auto") != "auto":
+        return True
+    apart = values.get("isolation") == "isolate" or values.get("mix-blend-mode", "normal") != "normal"
+    return apart or opacity_of(values) < 1 or any(values.get(key, "none") != "none" for key in ("transform", "filter"))
+
+
+def _floored(name: str, values: Values, inherited: bool) -> bool:
+    if _is_layer(values):
+        return False
+    ground = parse_colour(values.get("background-color", "transparent"))
+    # The ground of these two is that of the page.
+    return inherited or (name not in ("html", "body") and ground is not None and ground.alpha == 1)
+
+
+def _spacing(values: Values, key: str, inherited: float, scale: Scale) -> float:
+    value = values.get(key, "inherit")
+    return inherited if value in _UNSET else pixels(value, scale) or 0.0
+
+
+def _indent(values: Values, inherited: str) -> str:
+    value = values.get("text-indent", "inherit")
+    if value in _UNSET:
+        return inherited
+    return next((word for word in value.split(" ") if is_length(word, quirks=True)), value if "(" in value else "0")
+
+
+def _line(values: Values, inherited: float, scale: Scale) -> float:
+    """The height of a line, as a multiple of the font's size."""
+    value = values.get("line-height", "inherit")
+    if value in _UNSET:
+        return inherited
+    multiple = number(value)
+    if multiple is not None:
+        return multiple
+    size = pixels(value, scale)
+    return 1.2 if size is None else size / (scale.em or 1.0)
+
+
+def _font_size(name: str, attributes: Values, values: Values, outer: Look) -> float:
+    if pixels(values.get("font-size-adjust", "")) == 0:
         return 0.0
-    value = values.get("font-size", "inherit")
+    value = values.get("font-size", "revert")
+    if value in ("revert", "revert-layer"):
+        return _size_by_itself(name, attributes, outer.size)
+    if value in _UNSET:
+        return outer.size
     if value in _SIZES:
         return _SIZES[value]
     if value in ("smaller", "larger"):
-        return inherited * (1.2 if value == "larger" else 1 / 1.2)
-    found = length(value)
-    if found is None:
-        return _FONT_PIXELS if "(" in value else inherited
-    number, unit = found
-    if unit == "%":
-        return inherited * number / 100
-    return inherited * number if unit == "em" else pixels(value) or 0.0
+        return outer.size * (1.2 if value == "larger" else 1 / 1.2)
+    found = pixels(value, Scale(em=outer.size, rem=outer.root, percent=outer.size))
+    return _FONT_PIXELS if found is None else max(found, 0.0)
 
 
-def _background(outer: Look, attributes: Values, values: Values) -> Colour | None:
-    """The colour behind the text; None where a picture is, or might be."""
-    if values.get("background-clip") == "text":
-        return outer.background
-    if "url" in values.get("background-image", "") or "(" in values.get("background-image", ""):
-        return None
-    value = values.get("background-color")
-    if value is None and "background" in attributes:
-        return None
-    own = parse_legacy_colour(attributes.get("bgcolor", "")) if value is None else parse_colour(value)
-    if value is not None and own is None:
-        return outer.background if value in ("inherit", "initial", "unset", "revert") else None
-    if own is None or own.alpha == 0:
-        return outer.background
-    if own.alpha == 1:
-        return own
-    return own.over(outer.background) if outer.background is not None else None
+_RELATIVE: Final[Mapping[str, float]] = {
+    **dict(zip(("h1", "h2", "h3", "h4", "h5", "h6"), (2.0, 1.5, 1.17, 1.0, 0.83, 0.67), strict=True)),
+    **dict.fromkeys(("small", "sub", "sup"), 1 / 1.2),
+    "big": 1.2,
+}
 
 
-def _colour(outer: Look, name: str, attributes: Values, values: Values) -> Colour | None:
-    """The colour of the text, from the style, the old attributes, or what holds around it."""
-    if values.get("background-clip") == "text":
-        # The letters are a window to the element's own background.
-        behind = values.get("background-color", "transparent")
-        return None if "background-image" in values and values["background-image"] != "none" else parse_colour(behind)
-    value = values.get("-webkit-text-fill-color") or values.get("color")
-    if value is None or value in ("revert", "currentcolor"):
-        legacy = parse_legacy_colour(attributes.get({"font": "color", "body": "text"}.get(name, ""), ""))
-        if legacy is not None:
-            return legacy
-        return LINK if name == "a" and "href" in attributes else outer.colour
-    if value in ("inherit", "unset"):
-        return outer.colour
-    return BLACK if value == "initial" else parse_colour(value)
+def _size_by_itself(name: str, attributes: Values, outer: float) -> float:
+    if name == "button":
+        return 13.3
+    if name == "font" and attributes.get("size"):
+        text = attributes["size"].strip()
+        digits = text.lstrip("+-")[:3]
+        if digits.isascii() and digits.isdigit():
+            step = int(digits) * (-1 if text[0] == "-" else 1) + (3 if text[0] in "+-" else 0)
+            return _FONT_SIZES[min(max(step, 1), 7)]
+    return outer * _RELATIVE.get(name, 1.0)
 
 
-# --- what takes all inside ---------------------------------------------------------------------------------------
+# --- boxes -------------------------------------------------------------------------------------------------------
 
 
-def _opacity(values: Values) -> float:
-    """How opaque the element is, by `opacity` and `filter`."""
-    found = length(values.get("opacity", ""))
-    opacity = 1.0 if found is None else found[0] / 100 if found[1] == "%" else found[0]
-    match = _OPACITY.search(values.get("filter", ""))
-    if match and match["old"]:
-        opacity *= float(match["old"]) / 100  # `alpha(opacity=0)`
-    elif match:
-        opacity *= float(match["part"]) / (100 if match["percent"] else 1)
-    return min(max(opacity, 0.0), 1.0)
-
-
-def _is_squeezed(name: str, values: Values) -> bool:
-    """No room inside, and what does not fit is cut off."""
-    if values.get("overflow-x") not in _CUTS and values.get("overflow-y") not in _CUTS:
-        return False
-    if name in TABLE_PARTS and "display" not in values:
-        # A cell grows with what is in it, and its table with the cell (CSS 2.2, 17.5); a greatest height is another
-        # matter to mail programs, and nothing but a means of hiding.
-        return _is_flat({key: value for key, value in values.items() if key == "max-height"}, "height")
-    return _is_flat(values, "height") or _is_flat(values, "width")
-
-
-def _is_flat(values: Values, side: str) -> bool:
-    """A least size wins over the others (CSS 2.2, 10.4 and 10.7)."""
-    least = pixels(values.get(f"min-{side}", ""), of_percent=600)
-    if least is not None and least > _SMALLEST_BOX:
-        return False
-    sizes = (pixels(values.get(key, ""), of_percent=600) for key in (side, f"max-{side}"))
-    return any(size is not None and size <= _SMALLEST_BOX for size in sizes)
-
-
-def _is_off_screen(values: Values) -> bool:
-    keys: tuple[str, ...] = ("text-indent", "margin-left", "margin-top")
-    # Offsets do nothing to an element that stands in the flow (CSS Positioned Layout, 3.1).
-    if values.get("position", "static") not in ("static", "sticky", "inherit", "initial", "unset", "revert"):
-        keys += _SIDES
-    for key in keys:
-        offset = pixels(values.get(key, ""), of_percent=600)
-        if offset is not None and not _OFF < offset < _FAR_OFF:
-            return True
-    spacing = pixels(values.get("letter-spacing", ""))
-    return spacing is not None and spacing < _TIGHTEST
-
-
-def _is_clipped(values: Values) -> bool:
-    positioned = values.get("position") in ("absolute", "fixed")
-    match = _RECT.search(values.get("clip", "")) if positioned else None
-    if match:
-        edges = [pixels(word) for word in match[1].replace(",", " ").split()]
-        top, right, bottom, left = edges if len(edges) == 4 else [None] * 4
-        low = top is not None and bottom is not None and bottom - top <= _SMALLEST_BOX
-        narrow = left is not None and right is not None and right - left <= _SMALLEST_BOX
-        if low or narrow:
-            return True
-    call = _CALL.search(values.get("clip-path", ""))
-    return call is not None and _cuts_all(call[1], call[2])
-
-
-def _cuts_all(shape: str, inside: str) -> bool:
-    """Whether a basic shape has no area to speak of (CSS Shapes, 3)."""
-    words = inside.partition(" round ")[0].partition(" at ")[0]
-    if shape == "inset":
-        sides = [pixels(word, of_percent=600) or 0.0 for word in words.split()[:4]]
-        if not sides:
-            return False
-        top, right = sides[0], sides[min(1, len(sides) - 1)]
-        bottom, left = (sides[2] if len(sides) > 2 else top), (sides[3] if len(sides) > 3 else right)
-        return top + bottom >= 600 or left + right >= 600
-    if shape in ("circle", "ellipse"):
-        radii = [pixels(word, of_percent=600) for word in words.split()]
-        return any(radius is not None and radius <= _SMALLEST_BOX for radius in radii)
-    if shape == "polygon":
-        points = {" ".join(point.split()) for point in words.split(",")}
-        return len(points) < 3
-    return False
-
-
-def _is_shrunk(values: Values) -> bool:
-    """Scaled, turned or moved out of sight."""
-    for key in ("scale", "zoom"):
-        if any(_is_small(word) for word in values.get(key, "").split()):
-            return True
-    if any((pixels(word, 600) or 0.0) <= _OFF for word in values.get("translate", "").split()):
-        return True
-    return any(_transforms_away(call[1], call[2]) for call in _CALL.finditer(values.get("transform", "")))
-
-
-def _is_small(word: str) -> bool:
-    found = length(word)
-    return found is not None and abs(found[0] / 100 if found[1] == "%" else found[0]) <= _SMALLEST_SCALE
-
-
-def _transforms_away(function: str, inside: str) -> bool:
-    arguments = inside.replace(",", " ").split()
-    if function in ("scale", "scalex", "scaley", "scale3d"):
-        return any(_is_small(word) for word in arguments[:2])
-    if function.startswith("translate"):
-        return any(not _OFF < (pixels(word, 600) or 0.0) < _FAR_OFF for word in arguments)
-    if function == "matrix":
-        flat = [_is_small(word) for word in arguments]
-        return len(flat) == 6 and ((flat[0] and flat[1]) or (flat[2] and flat[3]))
-    return function in ("rotatex", "rotatey") and arguments in (["90deg"], ["-90deg"], ["270deg"], ["0.25turn"])
+def _in_box(look: Look, values: Values, scale: Scale) -> Look:
+    """What a box does to its lines: a first one that is off the screen, or lines without height that are cut off."""
+    cut = cuts(values, "y")
+    if cut:
+        grown = any(values.get(key, "auto") not in ("auto", "none") for key in ("height", "min-height"))
+        padded = any((pixels(values.get(key, ""), scale) or 0.0) > 0 for key in ("padding-top", "padding-bottom"))
+        look = look._replace(flat_box=not grown and not padded, cut_indent=True)
+    wide = scale._replace(percent=600.0)
+    indent = pixels(look.indent, wide) or 0.0
+    # A line that may break goes on below its indent; one that may not is beyond the edge of its box.
+    beyond = look.keeps_line and look.cut_indent and indent >= (pixels(values.get("width", ""), wide) or 600.0)
+    return look._replace(far_line=indent <= _OFF or beyond)

@@ -14,40 +14,28 @@ Work is linear in the text, and nothing in it raises.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final
 
 from mailgate.mime import quotes_letter as letter
 from mailgate.mime.model import TextFormat
-from mailgate.mime.quotes_attribution import Attribution, above, ending_at, ends_like_one, inside
-from mailgate.mime.quotes_headers import Opening, attribution_of, is_forward, opening_at
+from mailgate.mime.quotes_announced import announces, may_announce
+from mailgate.mime.quotes_answers import look_answered, names_in
+from mailgate.mime.quotes_attribution import above, ending_at, ends_like_one, inside, is_name
+from mailgate.mime.quotes_headers import Opening, is_forward, opening_at, opening_inside
 from mailgate.mime.quotes_lines import Line, lines_of, runs
+from mailgate.mime.quotes_subject import Subject
 
 _RUNS_MAX: Final = 2000
 """Stretches of quoted lines; no letter has more, and a text of more is left as it is."""
 _TRIES_MAX: Final = 2000
 """Lines that are looked at as introductions without marks below."""
+_FINNISH_LINES: Final = 4
 _GAP_MAX: Final = 3
 """Blank lines between an introduction and marked lines."""
-_REPLY_PREFIX: Final = re.compile(
-    r"(?:\s*(?:re|r|aw|antw|antwort|sv|ref|rif|odp|res|ynt|atb|bls|ang|回复|回覆|答复|答覆|返信|회신|תשובה|השב|رد"
-    r"|ตอบกลับ|trả lời)"
-    r"(?:\[\d+\])?\s*[:：])+",
-    re.IGNORECASE,
-)
-_FORWARD_PREFIX: Final = re.compile(
-    r"\s*(?:fw|fwd|wg|tr|rv|enc|i|vl|vb|pd|fs|doorst|ilt|továbbítás|转发|轉寄|転送|전달|הועבר|إعادة توجيه"
-    r"|chuyển tiếp|пересл|перенапр)"
-    r"(?:\[\d+\])?\s*[:：]",
-    re.IGNORECASE,
-)
-
-_TAG: Final = re.compile(r"\s*\[[^\[\]]{1,60}\]")
-_PREFIXES_MAX: Final = 10
 _WRAPPED_MIN: Final = 30
 """Characters of a subject that is taken for the first line of a longer one."""
 
@@ -228,19 +216,18 @@ class _Page:
             return _Piece(_Kind.MARKED, run.start, run.stop) if follows else None
         if block is not None:
             return _of_opening(_Kind.HISTORY, block, run.stop)
-        introduced = over[1] if over else self._introduced_inside(run)
+        introduced = over[1] if over else inside(self._lines, run.start, run.stop)
         edge = self._at_edge(run, own_before, end)
         # With a time of day it stands anywhere, else only at the edge of a text: in its middle,
         # `On 2 March 2026 Anna Berg wrote:` can be the writer's own.
         if introduced is not None and (introduced.strong or edge):
             return _Piece(_Kind.HISTORY, first, run.stop, introduced.author, introduced.date)
+        block = None if over or introduced else opening_inside(self._lines, run.start, run.stop)
+        if block is not None:
+            return _of_opening(_Kind.HISTORY, block, run.stop)
         if introduced is None and edge and self._evident(run):
             return _Piece(_Kind.HISTORY, run.start, run.stop)
         return _Piece(_Kind.MARKED, run.start, run.stop)
-
-    def _introduced_inside(self, run: _Run) -> Attribution | None:
-        found = inside(self._lines, run.start, run.stop)
-        return found or attribution_of(self._lines, run.start, run.stop)
 
     def _at_edge(self, run: _Run, own_before: Sequence[Line], end: int) -> bool:
         """Whether nothing but a greeting stands before quoted lines, or nothing but a signature below them."""
@@ -277,9 +264,29 @@ class _Page:
             return True
         if not introduced:
             return False
-        last = self._pieces[-1]
-        tagged = last.kind is _Kind.OPEN and letter.has_answer_tags(self._lines[last.start : last.end])
-        return tagged or letter.answers_inside(letter.substance(own))
+        said = letter.substance(own)
+        if letter.answers_inside(said) or announces(said):
+            return True
+        if self._pieces[-1].kind is _Kind.OPEN and may_announce(said):
+            return True
+        names = self._signed(own)
+        return any(self._look_answered(piece, names) for piece in self._pieces if piece.kind is not _Kind.MARKED)
+
+    def _look_answered(self, piece: _Piece, names: frozenset[str]) -> bool:
+        """Whether answers may be written into one block. `names`: by which the writer of the message signs it; to
+        whom the quoted one was sent, and so answers it, its own block tells."""
+        opening = piece.opening
+        marked = piece.kind is not _Kind.OPEN
+        start = opening.end if opening is not None and not marked else piece.start
+        sent_to = names_in(opening.to.split(";")) if opening is not None else frozenset()
+        lines = self._lines[start : piece.end]
+        return look_answered(lines, self._form, names | sent_to, author=piece.author, marked=marked)
+
+    def _signed(self, own: Sequence[Sequence[Line]]) -> frozenset[str]:
+        """The names below the new text."""
+        said = [line.said for stretch in own for line in stretch if line.said]
+        signed = [below for above_it, below in pairwise(said) if letter.is_closing(above_it)]
+        return names_in([*signed, *(text for text in said[-1:] if len(text) <= 40 and is_name(text))])
 
     def _kept_whole(self, history: Sequence[_Piece]) -> bool:
         """Whether the quoted text is what the message is about: own text says nothing beside it, or refers to it."""
@@ -289,26 +296,48 @@ class _Page:
             own_before = self._lines[self._pieces[-2].end if len(self._pieces) > 1 else 0 : opening.start]
             if letter.ends_with_colon(own_before) or not letter.substance([own_before]):
                 return True
-        answers = self._answers(opening)
+        if self._in_the_middle(history) or self._is_evidence(history):
+            return True
+        answers = self._answers(history[-1])
         return answers is False or letter.introduces(said, asking=answers is None) or letter.refers_below(said)
 
-    def _answers(self, opening: Opening | None) -> bool | None:
-        """Whether the message answers the one that its opening stands over; None where that is not known.
-
-        Only `On DATE, NAME wrote:` over marked lines says it by itself. A header block stands over forwarded messages
-        as well, and both can be pasted into a letter, so what the subject says counts, if there is one.
-        """
-        if opening is None or self._subject is None:
-            return True if opening is None or not opening.block else None
-        own = _Subject.of(self._subject)
-        if own.forwards:
+    def _in_the_middle(self, history: Sequence[_Piece]) -> bool:
+        """Whether new text stands above and below: who answers writes on one side, who shows something on both. Only
+        Outlook Express, whose users go on below, writes a header block over marked lines."""
+        if history[0].opening is not None:
             return False
+        above_it = letter.substance([self._lines[: history[0].start]])
+        return bool(above_it) and letter.says_more(self._lines[history[-1].end :])
+
+    def _is_evidence(self, history: Sequence[_Piece]) -> bool:
+        """Whether the text right above leads over to what somebody else wrote."""
+        return letter.shows_evidence(letter.substance([self._lines[: history[0].start]]))
+
+    def _answers(self, piece: _Piece) -> bool | None:
+        """Whether the message answers the one that is quoted; None where that is not known.
+
+        A header block stands over forwarded messages as well, and so does `On DATE, NAME wrote:` where a program
+        quotes what it forwards; both can be pasted into a letter. So what the subject says counts, if there is one.
+        """
+        opening = piece.opening
+        if self._subject is None:
+            return True if opening is None or not opening.block else None
+        own = Subject.of(self._subject)
+        if own.forwards or (own.unsure and not self._is_finnish(piece)):
+            return False
+        if opening is None:
+            return True if own.answers or own.unsure else None
         if opening.subject is None:
             return own.answers
         # A ticket system puts its number before somebody's subject, a gateway its warning before the answer's.
-        quoted = _Subject.of(opening.subject).bare
+        quoted = Subject.of(opening.subject).bare
         same = own.bare == quoted or (len(quoted) >= _WRAPPED_MIN and own.bare.startswith(quoted))
-        return same and (own.answers or not own.tagged)
+        return same and (own.answers or own.unsure or not own.tagged)
+
+    def _is_finnish(self, piece: _Piece) -> bool:
+        """Whether a Finnish program quoted it."""
+        over = self._lines[piece.start : piece.start + _FINNISH_LINES]
+        return any(word in line.said.casefold() for line in over for word in ("kirjoitti", "lähettäjä"))
 
     def _replaced(self, history: Sequence[_Piece]) -> FoldedText:
         out: list[str] = []
@@ -331,28 +360,3 @@ class _Page:
         lines = self._lines[piece.start : end]
         chars = sum(len(line.text) for line in lines) + len(lines) - 1
         return QuotedBlock(piece.author, piece.date, chars)
-
-
-@dataclass(frozen=True, slots=True)
-class _Subject:
-    """A subject taken apart: `bare` is what is left without prefixes, tags in brackets, and blanks."""
-
-    bare: str
-    answers: bool
-    forwards: bool
-    tagged: bool
-
-    @classmethod
-    def of(cls, subject: str) -> _Subject:
-        """The outermost prefix says whether it answers or forwards."""
-        rest, first, tagged = subject, "", False
-        for _ in range(_PREFIXES_MAX):
-            match = _REPLY_PREFIX.match(rest) or _FORWARD_PREFIX.match(rest) or _TAG.match(rest)
-            if match is None:
-                break
-            kind = match.re.pattern
-            tagged = tagged or kind == _TAG.pattern
-            first = first or (kind if kind != _TAG.pattern else "")
-            rest = rest[match.end() :]
-        bare = "".join(rest.split()).casefold()
-        return cls(bare, first == _REPLY_PREFIX.pattern, first == _FORWARD_PREFIX.pattern, tagged)

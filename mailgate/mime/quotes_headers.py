@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from mailgate.mime.quotes_attribution import Attribution, ending_at, shown_name
@@ -59,6 +59,11 @@ class HeaderBlock:
         found = find_date(self._sent())
         return found.text if found else None
 
+    @property
+    def recipients(self) -> str:
+        """As they are written."""
+        return f"{self.values.get(Field.TO, '')}; {self.values.get(Field.CC, '')}"
+
     def _sent(self) -> str:
         return ascii_digits(self.values.get(Field.SENT) or self.values.get(Field.DATE) or "")
 
@@ -90,6 +95,8 @@ class Opening:
     subject: str | None = None
     block: bool = False
     """Whether it begins as Outlook begins a quotation and a forwarded message alike."""
+    to: str = ""
+    """To whom it was sent: one of these quotes it."""
 
 
 def is_forward(text: str) -> bool:
@@ -144,7 +151,7 @@ def _attributed(lines: Sequence[Line], start: int, first: int) -> Opening | None
 
 
 def _of_block(start: int, block: HeaderBlock) -> Opening:
-    return Opening(start, block.end, block.author, block.date, block.values.get(Field.SUBJECT), block=True)
+    return Opening(start, block.end, block.author, block.date, block.values.get(Field.SUBJECT), True, block.recipients)
 
 
 def header_block(lines: Sequence[Line], start: int) -> HeaderBlock | None:
@@ -187,8 +194,24 @@ def _label(text: str) -> tuple[Field | None, str]:
     return FIELDS.get(match[1].casefold()), text[match.end() :].strip()
 
 
+def is_label(text: str) -> bool:
+    """Whether a line is one of a header block."""
+    return _label(text)[0] is not None
+
+
+def is_separator(text: str) -> bool:
+    """Whether a line parts an older message from a newer one."""
+    return text[:1] in _RULE_MARKS and bool(_ORIGINAL.fullmatch(text) or _RULE.fullmatch(text))
+
+
 def attribution_of(lines: Sequence[Line], start: int, end: int) -> Attribution | None:
     """The header block with which quoted lines begin, as Outlook writes it with marks before every line."""
+    opening = opening_inside(lines, start, end)
+    return Attribution(opening.author, opening.date, timed=True, addressed=True, worded=True) if opening else None
+
+
+def opening_inside(lines: Sequence[Line], start: int, end: int) -> Opening | None:
+    """The same, with what the block says of its message."""
     first = start
     while first < end and not lines[first].said:
         first += 1
@@ -201,4 +224,4 @@ def attribution_of(lines: Sequence[Line], start: int, end: int) -> Attribution |
     block = header_block(lines, first)
     if block is None or not block.certain:
         return None
-    return Attribution(block.author, block.date, timed=True, addressed=True, worded=True)
+    return replace(_of_block(start, block), end=end)

@@ -10,7 +10,8 @@ from typing import Final
 from mailgate.mime.quotes_lines import Line
 
 _GREETINGS: Final = (
-    r"hi|hello|hey|dear|good (?:morning|afternoon|evening|day)|greetings|hallo|hallöchen|moin|servus|grüezi|liebe[rs]?"
+    r"hi|hello|hey|dear|good (?:morning|afternoon|evening|day)|greetings|hallo|hallöchen|moin|servus|grüezi"
+    r"|liebe[rs]?"
     r"|sehr geehrte[rs]?|guten (?:tag|morgen|abend)|lieber herr|bonjour|bonsoir|salut|cher|chère|chers|chères|coucou"
     r"|hola|buenos días|buenas tardes|buenas|querid[oa]s?|estimad[oa]s?|ciao|buongiorno|buonasera|salve|gentile|caro"
     r"|cara"
@@ -18,7 +19,8 @@ _GREETINGS: Final = (
     r"|geachte"
     r"|lieve|cześć|dzień dobry|witam|szanown[aiey]+|drog[ai]|hej|ahoj|dobrý den|vážen[ýáí]|milý|milá|привет"
     r"|здравствуйте"
-    r"|добрый (?:день|вечер)|доброе утро|уважаем\w+|дорог\w+|вітаю|добрий день|доброго дня|шановн\w+|здравейте|здравей"
+    r"|добрый (?:день|вечер)|доброе утро|уважаем\w+|дорог\w+|вітаю|добрий день|доброго дня|шановн\w+|здравейте"
+    r"|здравей"
     r"|hejsan|god (?:morgen|morgon|dag)|goddag|kjære|kære|käre|kära|hei|moi|terve|hyvää päivää|szia|sziasztok|kedves"
     r"|tisztelt"
     r"|merhaba|selam|sayın|sevgili|bună|salutare|dragă|stimat\w*|γεια(?: σου| σας)?|αγαπητ\w+|καλημέρα|καλησπέρα"
@@ -46,7 +48,8 @@ _CLOSING: Final = re.compile(
     r"|met vriendelijke groet(?:en)?|groet(?:en|jes)?|mvg|bedankt|pozdrawiam|z poważaniem|dziękuję|s pozdravem|děkuji"
     r"|с уважением|спасибо|з повагою|дякую|med (?:venlig|vennlig|vänlig)\w* (?:hilsen|hälsning\w*)|mvh|hilsen"
     r"|hälsningar"
-    r"|tack|tak|takk|ystävällisin terveisin|terveisin|kiitos|üdvözlettel|üdv|köszönöm|saygılarımla|teşekkürler|sevgiler"
+    r"|tack|tak|takk|ystävällisin terveisin|terveisin|kiitos|üdvözlettel|üdv|köszönöm|saygılarımla|teşekkürler"
+    r"|sevgiler"
     r"|cu stimă|mulțumesc|με εκτίμηση|ευχαριστώ|בברכה|תודה|مع التحية|شكرا|با احترام|trân trọng|cảm ơn|salam"
     r"|terima kasih"
     r"|ขอบคุณ\S*|此致|敬礼|谢谢|謝謝|祝好|감사합니다|드림|よろしくお願いします|よろしくお願いいたします"
@@ -126,6 +129,40 @@ _ASKS: Final = re.compile(
 """Said of a message that is passed on, and asked about one. Only a short text that does so is taken to introduce it."""
 _INTRODUCTION_CHARS_MAX: Final = 300
 
+_EVIDENCE: Final = re.compile(
+    r"\b(?:(?:wrote|written|sent|e-?mailed|texted|messaged|told|answered|replied)(?: to)? (?:me|us)\b"
+    r"|(?:see|look|read|here(?:'s| is| are)|this is|that is|that's)(?: at)? (?:what|how|the (?:e-?mail|message"
+    r"|exchange"
+    r"|chat|log|conversation|thread|mail|reply|answer|output|session))|(?:chat|conversation|exchange|transcript"
+    r"|log)\b"
+    r"|i (?:got|received|copy|copied|paste|pasted)|(?:copied|pasted) (?:from|here|below)|(?:hat|haben) (?:mir|uns)"
+    r"|(?:schrieb|schreibt|schickte|antwortete) (?:mir|uns|er|sie)|(?:mir|uns) (?:geschrieben|geschickt|geantwortet)"
+    r"|hier (?:ist|sind|der|die|das)|folgende\w*|verlauf|(?:m'a|nous a|m'ont|nous ont) (?:écrit|envoyé|répondu)"
+    r"|voici|voilà|ce qu'(?:il|elle|ils|on)|(?:me|nos) (?:escrib\w+|envi\w+|respond\w+|contest\w+|ha\w* escrito"
+    r"|mand\w+|escrev\w+)|aquí (?:está|tienes|va|tiene)|mirad?\b|(?:mi|ci) (?:ha\w*|scrive|scrisse) "
+    r"|ecco|guarda|veja|eis\b|aqui (?:está|vai)|(?:mij|me|ons) (?:schreef|geschreven|gestuurd|geantwoord)|hier is"
+    r"|kijk|(?:mi|nam) (?:napisa\w+|przysła\w+|odpisa\w+)|(?:napisa\w+|przysła\w+) (?:mi|do mnie|nam)|oto\b"
+    r"|zobacz|(?:napsal\w?|poslal\w?) (?:mi|nám)|podívej|skrev (?:til )?(?:meg|mig|oss|os|till mig)|her er|här är"
+    r"|kirjoitti minulle|tässä on|írta nekem|itt van|bana (?:yazd\w*|gönder\w*)|mi-a (?:scris|trimis))"
+    r"|мне (?:на)?писал|мне прислал|(?:на)?писала? мне|прислала? мне|ответила? мне|вот что|смотри|посмотри"
+    r"|мені (?:написа|надісла)|написа(?:в|ла) мені|ось що|μου έγραψε|ορίστε|כתב לי|כתבה לי|שלח לי|שלחה לי|הנה"
+    r"|كتب لي|كتبت لي|أرسل لي|أرسلت لي"
+    r"|إليك|انظر"
+    r"|برایم نوشت|viết cho tôi|gửi cho tôi|menulis kepada saya|เขียนถึง|他写给我|给我写|给我发|发给我|聊天记录"
+    r"|原文如下|から来た|が送って|届きまし|受け取り|もらったメール|보내온|보낸 메일|받은 메일",
+    re.IGNORECASE,
+)
+"""Said of what somebody else wrote, right above it."""
+_EVIDENCE_CHARS: Final = 200
+_DISCLAIMER: Final = re.compile(
+    r"confidential|privileged|disclaimer|intended (?:solely |only )?(?:for|recipient)|unsubscribe|mailing list|virus"
+    r"|before printing|registered (?:in|office|number)|vertraulich|handelsregister|amtsgericht|geschäftsführer"
+    r"|vor dem ausdrucken|confidentiel|avant d'imprimer|se désabonner|confidencial|antes de imprimir|riservat"
+    r"|prima di stampare|vertrouwelijk|poufn|důvěrn|конфиденциальн|конфіденційн|fortrolig|konfidentiell|luottamuksel"
+    r"|bizalmas|gizli|εμπιστευτικ|חסוי|سري|机密|保密|機密|기밀",
+    re.IGNORECASE,
+)
+
 _REFERS: Final = re.compile(
     r"\b(?:see|find|read|check|answered|answers?|comments?|replies|reply|responses?|respond(?:ed)?|replied|notes?"
     r"|remarks?|mine|thread"
@@ -168,15 +205,6 @@ _ANSWERED_INSIDE: Final = re.compile(
     r"|\b(?:med|i) (?:rødt|rött|blått)\b|\btekstin seass|\bpunaisella\b|\bpirossal\b|\bkırmızı\b|\bîn text\b"
     r"|\bcu roșu\b|\bμε κόκκινο"
     r"|בגוף|באדום|باللون الأحمر|ضمن النص|màu đỏ|インライン|赤字|文中|行内|红字|紅字|标红|빨간색|본문 중",
-    re.IGNORECASE,
-)
-
-_TAG: Final = re.compile(
-    r"\[[A-Z][\w .]{0,20}\]|<[A-Z]\w{1,15}>|=+>|-+>|\*{3,}(?! )|#{2,}(?! )|@[A-Z]\w+:|[A-Z]{2,4}[>:]"
-)
-_NOT_A_TAG: Final = re.compile(
-    r"\[(?:external|extern|cid|image|bild|logo|http|mailto)|(?:to|cc|bcc|re|fw|fwd|wg|aw|tel|fax|mob|url|von|from"
-    r"|sent|date|ps):",
     re.IGNORECASE,
 )
 
@@ -251,6 +279,24 @@ def introduces(text: str, *, asking: bool) -> bool:
     return bool(_PASSES_ON.search(text) or (asking and _ASKS.search(text)))
 
 
+def shows_evidence(text: str) -> bool:
+    """Whether the end of a text is about what somebody else wrote, which follows it."""
+    return bool(_EVIDENCE.search(text[-_EVIDENCE_CHARS:]))
+
+
+def is_disclaimer(text: str) -> bool:
+    """Whether a line is of the kind that companies add to every message."""
+    return bool(_DISCLAIMER.search(text))
+
+
+def says_more(lines: Sequence[Line]) -> bool:
+    """Whether own text below a quotation is more than a name, or what a company adds to every message."""
+    said = _said_in(lines)
+    if all(_is_name_line(text) for text in said):
+        return any(len(text.split()) > 2 for text in said)
+    return not any(_DISCLAIMER.search(text) for text in said)
+
+
 def refers_below(text: str) -> bool:
     """Whether own text sends its reader to what stands below it."""
     return bool(_REFERS.search(text)) or answers_inside(text)
@@ -265,13 +311,3 @@ def ends_with_colon(lines: Sequence[Line]) -> bool:
     """Whether the last line of own text leads over to what follows, as `She wrote to me:` does."""
     last = next((line.said for line in reversed(lines) if line.said), "")
     return last.endswith((":", "：")) and not is_greeting(last)
-
-
-def has_answer_tags(lines: Iterable[Line]) -> bool:
-    """Whether several lines begin with one and the same mark, such as `[Ben]`: answers written into an older text."""
-    counts: dict[str, int] = {}
-    for line in lines:
-        match = _TAG.match(line.text.lstrip(" ")[:40])
-        if match and not _NOT_A_TAG.match(match[0]):
-            counts[match[0]] = counts.get(match[0], 0) + 1
-    return any(count >= 2 for count in counts.values())

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from mailgate.limits import COMPOSED_BYTES_MAX
 from mailgate.mime.addresses import parse_addresses
 from mailgate.mime.attachments import AttachedPart, attached_parts
-from mailgate.mime.clean import clean
+from mailgate.mime.clean import revealed
 from mailgate.mime.encoded_words import decode_words
 from mailgate.mime.fields import HeaderFields, header_extent, parse_fields, raw_text
 from mailgate.mime.structure import MessagePart, parse_structure
@@ -34,8 +34,8 @@ class ReviewedAttachment:
 class Reviewed:
     """What the octets say. `from_` is `Name <addr@host>` or `addr@host`; `to` and `cc` are bare addresses.
 
-    Strings are safe to show; `has_invisible`: something that nobody would see was taken out of them, and is in the
-    message all the same.
+    Strings are safe to show; `has_invisible`: something that nobody would see is in the message, and stands here
+    as `[U+200B]`, each in its place.
     """
 
     from_: str
@@ -58,7 +58,7 @@ def review(data: bytes) -> Reviewed:
     attached = tuple(attached_parts(root, body))
     names = [part.part.content.filename or "" for part in attached]
     # Not as a single line: the blanks of a subject are part of it.
-    shown = [clean(each, multiline=True) for each in (subject, text, *names)]
+    shown = [revealed(each) for each in (subject, text, *names)]
     return Reviewed(
         from_=str(_senders(fields)),
         to=_addresses(fields, "to"),

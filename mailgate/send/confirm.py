@@ -13,7 +13,7 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import Final
 
-from mailgate.errors import MailgateError, StoreUnavailable, UpstreamTimeout
+from mailgate.errors import MailgateError, SpecialUseAmbiguous, SpecialUseMissing, StoreUnavailable, UpstreamTimeout
 from mailgate.imap.values import FolderName
 from mailgate.mime.model import ReadWarning
 from mailgate.send import warnings
@@ -36,6 +36,9 @@ from mailgate.send.submission import Accepted, NotSent, Rejected, Submission, Su
 
 GRACE_SECONDS: Final = 1.0
 """After the deadline, for a transport that is just ending itself."""
+NO_SENT_NEXT: Final = (
+    "Call again with append_sent false, or ask the operator to set sent in MAIL_FOLDER_ROLES. Nothing was consumed."
+)
 _BEFORE_RECIPIENTS: Final = frozenset({SubmissionStage.CONNECT, SubmissionStage.AUTH, SubmissionStage.MAIL})
 
 
@@ -80,13 +83,19 @@ async def _sent_folder(desk: SendDesk, mailbox: FilingMailbox) -> FolderName:
     try:
         async with asyncio.timeout(desk.upstream_seconds):
             return await sent_folder(mailbox)
+    except (SpecialUseMissing, SpecialUseAmbiguous) as error:
+        # The tool takes no folder: the usual advice would lead nowhere.
+        raise type(error)(error.sentence, next_step=NO_SENT_NEXT) from None
     except TimeoutError:
         raise UpstreamTimeout from None
 
 
 @dataclass(slots=True)
 class _Attempt:
-    """One attempt with its own nonce. `begun`: DATA may have been sent."""
+    """One attempt with its own nonce.
+
+    `begun`: DATA may have been sent; `denied`: the store gave no leave for it though there was time.
+    """
 
     desk: SendDesk
     mailbox: FilingMailbox
@@ -94,6 +103,7 @@ class _Attempt:
     confirmation: Confirmation
     owner: Owner
     begun: bool = False
+    denied: bool = False
 
     async def run(self) -> SendReport:
         """From the claim to the answer."""
@@ -120,15 +130,19 @@ class _Attempt:
             if asyncio.get_running_loop().time() >= deadline:
                 return False
             self.begun = await self.desk.ledger.begin(message.prepared_id, nonce)
+            self.denied = not self.begun
             return self.begun
 
         try:
             async with asyncio.timeout_at(deadline + GRACE_SECONDS):
-                return outcome_of(
+                outcome = outcome_of(
                     await self.desk.submitter.submit(message.envelope, message.message, begin=begin, deadline=deadline)
                 )
         except Exception as error:
             return self._ended_by(error)
+        # Time was left: it is the store that no longer knows of this attempt. If somebody else ended it, their record
+        # is what is told.
+        return replace(outcome, reason=StoreUnavailable.code) if self.denied else outcome
 
     def _ended_by(self, error: Exception) -> Outcome:
         """What an exception amounts to: certainly nothing sent only where DATA had no leave yet."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import ssl
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -57,6 +57,14 @@ class Delivery:
     failure: UpstreamError | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """What several commands sent at once were answered; `failure`: why there are fewer replies than commands."""
+
+    replies: tuple[SmtpReply, ...]
+    failure: UpstreamError | None = None
+
+
 class _Protocol(SMTPProtocol):
     """aiosmtplib's protocol, whose receiving is ours."""
 
@@ -71,9 +79,11 @@ class _Protocol(SMTPProtocol):
         self._answer()
 
     async def read_response(self, timeout: float | None = None) -> SMTPResponse:  # noqa: ASYNC109
-        self._response_pending = True
-        self._answer()
-        response = await super().read_response(timeout)
+        # What came before the connection was lost has been said, too.
+        response = self._next_response()
+        if response is None:
+            self._response_pending = True
+            response = await super().read_response(timeout)
         if self.sealing and not self.replies.is_empty:
             raise SMTPResponseException(-1, "octets behind the reply to STARTTLS")
         return response
@@ -84,12 +94,20 @@ class _Protocol(SMTPProtocol):
         if waiter is None or waiter.done() or not self._response_pending:
             return
         try:
+            response = self._next_response()
+        except SMTPResponseException as error:
+            self._set_response_exception(waiter, error)
+            return
+        if response is not None:
+            waiter.set_result(response)
+
+    def _next_response(self) -> SMTPResponse | None:
+        """The next reply that has come whole; None while there is none."""
+        try:
             reply = self.replies.next_reply()
         except MalformedReply as error:
-            self._set_response_exception(waiter, SMTPResponseException(-1, str(error)))
-            return
-        if reply is not None:
-            waiter.set_result(SMTPResponse(reply.code, b"\n".join(reply.text).decode("latin-1")))
+            raise SMTPResponseException(-1, str(error)) from None
+        return None if reply is None else SMTPResponse(reply.code, b"\n".join(reply.text).decode("latin-1"))
 
     async def send(self, data: bytes) -> None:
         """Write all of it, each piece once the one before has been handed to the operating system.
@@ -147,6 +165,27 @@ class SmtpConnection:
         """Send one line (without CRLF) and wait for its reply. `ValueError` for a line that is more than one."""
         self._refuse_unasked()
         return await self._answer(self._protocol.execute_command(line, timeout=seconds))
+
+    async def commands(self, lines: Sequence[bytes], *, seconds: Callable[[], float]) -> Flight:
+        """Send several lines at once (RFC 2920) and wait for the reply to each, in order.
+
+        `seconds`: for each reply; may raise as the methods here do. A failure after the lines have left is part of the
+        result, beside the replies that came before it.
+        """
+        self._refuse_unasked()
+        replies: list[SmtpReply] = []
+        try:
+            self._protocol.write(b"".join(line + b"\r\n" for line in lines))
+        except SMTPException as error:
+            self.abort()
+            raise _failure(error) from None
+        try:
+            for _ in lines:
+                replies.append(await self._answer(self._protocol.read_response(timeout=seconds())))
+        except UpstreamError as failure:
+            self.abort()
+            return Flight(tuple(replies), failure)
+        return Flight(tuple(replies))
 
     async def start_tls(self, endpoint: SmtpEndpoint, *, seconds: float) -> SmtpReply:
         """STARTTLS and the handshake (RFC 3207), where the reply is 220; any other is returned, without TLS."""

@@ -1,6 +1,6 @@
 """One message handed to the submission server, at most once: the order of the commands, and what each reply means.
 
-    connect, TLS -> EHLO -> AUTH -> MAIL -> RCPT of each -> begin() -> DATA -> 354 -> message -> dot -> reply
+    connect, TLS -> EHLO -> AUTH -> MAIL, RCPT of each -> begin() -> DATA -> 354 -> message -> dot -> reply
 
 Everybody is accepted before anything is sent: one refused recipient ends it. Nothing is tried twice, nothing is tried
 in another way. Until 354 every failure is `NotSent`; from the first octet of the message on, only a complete reply says
@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -49,6 +50,10 @@ EHLO: Final = b"EHLO [127.0.0.1]"
 
 _STARTTLS_FAULTS: Final = {UpstreamProtocolError: Fault.STARTTLS_INJECTED, UpstreamTimeout: Fault.TLS_SILENT}
 _CANONICAL: Final = re.compile(rb"(?:[^\r\n\0]*+\r\n)++")
+
+
+_Ask = Callable[[bytes], Awaitable[SmtpReply]]
+"""From a command to its reply."""
 
 
 class SmtpSubmitter:
@@ -149,6 +154,7 @@ class Features:
     size: int | None = None
     mechanisms: frozenset[str] = frozenset()
     starttls: bool = False
+    pipelining: bool = False
 
     @classmethod
     def of(cls, reply: SmtpReply) -> Features:
@@ -159,7 +165,8 @@ class Features:
         size = said.get("SIZE", [])
         # RFC 1870, 3: zero means that no fixed maximum is in force.
         largest = int(size[0]) if size and size[0].isascii() and size[0].isdigit() and len(size[0]) <= 20 else 0
-        return cls("SIZE" in said, largest or None, frozenset(mechanisms), "STARTTLS" in said)
+        known = frozenset(said)
+        return cls("SIZE" in known, largest or None, frozenset(mechanisms), "STARTTLS" in known, "PIPELINING" in known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +265,13 @@ class _Attempt:
 
     async def hand_in(self, envelope: Envelope, message: bytes, begin: Begin) -> Submission:
         """The transaction (RFC 5321, 3.3)."""
-        await self._mail(envelope.sender, len(message))
-        rejected = await self._recipients(envelope.recipients)
+        self.stage = SubmissionStage.MAIL
+        mail = self._mail(envelope.sender, len(message))
+        recipients = [b"RCPT TO:<" + address.encode("ascii") + b">" for address in envelope.recipients]
+        self._in_transaction = True
+        ask = await self._together(mail, *recipients) if self.features.pipelining else self._say
+        _require_sender(await ask(mail))
+        rejected = await self._recipients(envelope.recipients, recipients, ask)
         if rejected is not None:
             return rejected
         self.stage = SubmissionStage.BEGIN
@@ -276,27 +288,38 @@ class _Attempt:
             raise UpstreamProtocolError
         return await self._deliver(message)
 
-    async def _mail(self, sender: str, size: int) -> None:
+    def _mail(self, sender: str, size: int) -> bytes:
         """MAIL, with SIZE where the server knows it (RFC 1870, 6.1)."""
-        self.stage = SubmissionStage.MAIL
         if self.features.size is not None and size > self.features.size:
             raise UpstreamRefused("The message is larger than the mail server takes.")
         declared = b" SIZE=%d" % size if self.features.size_known else b""
-        self._in_transaction = True
-        reply = await self._say(b"MAIL FROM:<" + sender.encode("ascii") + b">" + declared)
-        if reply.code in (530, 535):
-            raise UpstreamAuthFailed
-        if not reply.is_positive:
-            raise _refusal(reply)
+        return b"MAIL FROM:<" + sender.encode("ascii") + b">" + declared
 
-    async def _recipients(self, addresses: tuple[str, ...]) -> Rejected | None:
+    async def _together(self, *lines: bytes) -> _Ask:
+        """Send all of them now (RFC 2920, 3.1); who asks for a line then hears what it was answered.
+
+        DATA is never among them: nothing may leave behind RCPT before this attempt has begun.
+        """
+        assert self._link is not None
+        flight = await self._link.commands(lines, seconds=lambda: self._patience.for_one)
+        replies = iter(flight.replies)
+
+        async def heard(_line: bytes) -> SmtpReply:
+            reply = next(replies, None)
+            if reply is None:
+                raise flight.failure or UpstreamProtocolError()
+            return reply
+
+        return heard
+
+    async def _recipients(self, addresses: tuple[str, ...], lines: list[bytes], ask: _Ask) -> Rejected | None:
         """RCPT for each, in order; every refusal is told, unless the server closes before the last one."""
         self.stage = SubmissionStage.RCPT
         first: SmtpReply | None = None
         refused: list[RefusedRecipient] = []
-        for address in addresses:
+        for address, line in zip(addresses, lines, strict=True):
             try:
-                reply = await self._say(b"RCPT TO:<" + address.encode("ascii") + b">")
+                reply = await ask(line)
                 if not reply.is_positive and not reply.is_negative:
                     raise UpstreamProtocolError
             except UpstreamError:
@@ -342,6 +365,13 @@ class _Attempt:
     async def _say(self, line: bytes, *, seconds: float | None = None) -> SmtpReply:
         assert self._link is not None
         return await self._link.command(line, seconds=self._patience.for_one if seconds is None else seconds)
+
+
+def _require_sender(reply: SmtpReply) -> None:
+    if reply.code in (530, 535):
+        raise UpstreamAuthFailed
+    if not reply.is_positive:
+        raise _refusal(reply)
 
 
 def _require(reply: SmtpReply, code: int) -> None:

@@ -15,7 +15,8 @@ THREAD_INCOMPLETE: Final = ReadWarning(
 SUBJECT_CUT: Final = ReadWarning("subject_cut", "The source's subject is too long and was cut.")
 HAS_INVISIBLE: Final = ReadWarning(
     "invisible_characters",
-    "Subject, text or a file name holds characters that nobody sees; they are left out here and will be sent.",
+    "Subject, text or a file name holds characters that nobody sees. Here each stands as [U+...] in its place; "
+    "what is sent holds the character itself.",
 )
 SEND_UNKNOWN: Final = ReadWarning(
     "look_first",

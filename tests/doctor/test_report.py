@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mailgate.doctor import issuer, run, store
-from mailgate.doctor.causes import CAUSES, Cause
+from mailgate.doctor.causes import CAUSES, Cause, Subject
 from mailgate.doctor.checks import CHECKS
 from mailgate.doctor.features import FEATURES
 from mailgate.doctor.notes import Notes, Patience, Patient
@@ -267,3 +267,11 @@ def test_the_times_on_the_page_are_those_in_force() -> None:
     words = re.sub(r"\s+", " ", PAGE)
     assert f"{patience.connect:.0f} s to take the connection and {patience.command:.0f} s for an answer" in words
     assert f"all of it together {patience.total:.0f} s" in words
+
+
+@pytest.mark.parametrize("fault", [fault for fault in Fault if fault in CAUSES])
+def test_what_one_variable_says_is_never_asked_for_twice(fault: Fault) -> None:
+    _cause, step = CAUSES[fault].about(Subject.of_url("store", "rediss://store.example.com", "MAIL_STORE"))
+    assert "MAIL_STORE and MAIL_STORE" not in step
+    assert step.count("MAIL_STORE") <= 1
+    assert "MAIL_STORE=tls" not in step

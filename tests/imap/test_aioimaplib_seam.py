@@ -10,7 +10,7 @@ import pytest
 from aioimaplib import aioimaplib as upstream
 
 from mailgate.imap import commands
-from mailgate.imap.connection import _Protocol
+from mailgate.imap.receiving import ImapProtocol
 from mailgate.imap.values import INBOX
 from tests.imap.sessions import mailbox_on, session
 
@@ -39,7 +39,7 @@ async def test_upstreams_tags_are_atoms_that_never_repeat() -> None:
 @pytest.mark.parametrize("name", ["data_received", "connection_lost", "execute", "send", "welcome"])
 def test_every_way_in_and_out_is_mailgates_own(name: str) -> None:
     assert name in vars(upstream.IMAP4ClientProtocol)
-    assert name in vars(_Protocol)
+    assert name in vars(ImapProtocol)
 
 
 UPSTREAM_PARTS = [
@@ -70,7 +70,7 @@ async def test_a_whole_session_reaches_none_of_upstreams_receive_path(monkeypatc
 
 
 async def test_upstreams_command_runner_is_closed() -> None:
-    protocol = _Protocol(asyncio.get_running_loop())
+    protocol = ImapProtocol(asyncio.get_running_loop())
     with pytest.raises(NotImplementedError):
         await protocol.login("user", "secret")
     with pytest.raises(NotImplementedError):

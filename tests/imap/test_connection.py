@@ -14,7 +14,7 @@ from mailgate.errors import (
     UpstreamTimeout,
     UpstreamUnavailable,
 )
-from mailgate.imap import commands, connection
+from mailgate.imap import commands, connection, receiving
 from mailgate.imap.commands import CommandKind
 from mailgate.imap.connection import ImapConnection
 from mailgate.imap.responses import Exists, FetchData, Status
@@ -118,7 +118,7 @@ async def test_a_fault_of_our_own_parser_ends_the_connection_and_says_nothing(
         raise LookupError("canary")
 
     async with session("C: $ NOOP\nS: * 4 EXISTS\nC-gone") as made:
-        monkeypatch.setattr(connection, "parse_response", broken)
+        monkeypatch.setattr(receiving, "parse_response", broken)
         with pytest.raises(UpstreamProtocolError) as raised:
             await made.connection.run(commands.noop(), seconds=2)
     assert "canary" not in str(raised.value) + caplog.text

@@ -46,6 +46,19 @@ HOSTILE_DOCUMENTS: Final = {
     ),
     "siblings": "<style>p ~ p ~ p ~ b{display:none}</style>" + "<p>x</p>" * 6000 + "<b>x</b>" * 2000,
     "descendants": "<style>b b b b b b b b i{display:none}</style>" + "<b>" * 120 + "<i>x</i>" * 9000,
+    "overlapping elements": "<p style='margin-top:-1px;color:#fff'>x" * 20_000,
+    "asking for what is inside": "<style>div:has(b i),:has(u){color:red}</style>"
+    + "<div><b>x</b>" * 100
+    + "<p>y</p>" * 8000,
+    "counted children": "<style>p:nth-child(2n+1):nth-last-of-type(3n){color:red}</style>" + "<p>x</p>" * 15_000,
+    "variables of variables": (
+        f"<style>:root{{{''.join(f'--a{n}:var(--a{n + 1})var(--a{n + 1});' for n in range(200))}--a200:;}}"
+        "p{color:var(--a0)}</style>" + "<p>x</p>" * 9000
+    ),
+    "20,000 variables": f"<style>p{{{''.join(f'--a{n}:x{n};' for n in range(20_000))}}}</style>" + "<p>x</p>" * 9000,
+    "matrices": "".join(f"<p style='transform:{'rotate3d(1,1,1,5deg) ' * 10};left:{n}px'>x" for n in range(3000)),
+    "nested lists of selectors": f"<style>{':is(' * 20_000}a{{color:red}}</style><a>x</a>",
+    "nested conditions": f"<style>@media {'(' * 20_000}{{p{{color:red}}}}</style><p>x",
     "nested rules": f"<style>{_filled('a{', 256 * KIB)}</style><a>x</a>",
     "media queries": f"<style>{_filled('@media (min-width:1px){', 256 * KIB)}</style>x",
     "strings in a style": f'<p style="{_filled("&quot;", 64 * KIB)}">x',

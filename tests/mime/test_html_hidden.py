@@ -4,6 +4,7 @@ import pytest
 
 from mailgate.mime.html_text import html_to_text
 from tests.mime.html_attacks import ATTACKS, SECRET
+from tests.mime.html_seen import SEEN, TEXT
 
 VISIBLE = "The meeting is at nine"
 LETTERS = len(SECRET)
@@ -92,3 +93,25 @@ def test_what_a_reader_sees_stays_and_nothing_is_reported(markup: str) -> None:
     result = html_to_text(markup.format(VISIBLE))
     assert VISIBLE in result.text
     assert result.hidden_chars == 0
+
+
+@pytest.mark.parametrize("markup", SEEN.values(), ids=SEEN.keys())
+def test_what_only_looks_hidden_stays_and_nothing_is_reported(markup: str) -> None:
+    result = html_to_text(markup)
+    assert TEXT in result.text
+    assert result.hidden_chars == 0
+    assert not result.failed
+
+
+def test_only_the_first_line_of_an_indent_is_off_the_screen() -> None:
+    result = html_to_text(f'<div style="text-indent:-9999px">{SECRET}<br>{VISIBLE}</div>')
+    assert (result.text, result.hidden_chars) == (VISIBLE, LETTERS)
+
+
+def test_text_over_something_unknown_is_lost_only_when_it_is_lost_on_all_there_is() -> None:
+    over = '<div style="position:absolute;color:{}">' + SECRET + "</div>"
+    light = '<p style="background:#f8f8f8">a</p>'
+    assert SECRET not in html_to_text(light + over.format("#fff")).text
+    assert SECRET in html_to_text(light + '<p style="background:#333">a</p>' + over.format("#fff")).text
+    assert SECRET in html_to_text(light + "<img src=a width=90>" + over.format("#fff")).text
+    assert SECRET not in html_to_text(light + "<img src=a width=1 height=1>" + over.format("#fff")).text

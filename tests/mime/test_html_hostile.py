@@ -6,9 +6,11 @@ import pytest
 
 from mailgate.limits import HTML_OPEN_ELEMENTS_MAX, HTML_TOKENS_MAX, MIB, TEXT_BYTES_MAX
 from mailgate.mime import html_tree
-from mailgate.mime.html_css import declarations, media_holds, rules
+from mailgate.mime.html_css import declarations
+from mailgate.mime.html_media import media_holds
 from mailgate.mime.html_scan import scan
 from mailgate.mime.html_selectors import parse_selector
+from mailgate.mime.html_sheet import rules
 from mailgate.mime.html_styles import SELECTORS_MAX, STEPS_MAX, StyleSheet
 from mailgate.mime.html_text import html_to_text
 from tests.mime.html_hostile import HOSTILE_DOCUMENTS
@@ -19,9 +21,9 @@ def test_a_hostile_document_ends_within_tokens_text_and_steps(html: str, monkeyp
     sheets: list[StyleSheet] = []
     serialize = html_tree.serialize
 
-    def watched(root: object, styles: StyleSheet) -> html_tree.CleanHtml:
+    def watched(root: object, styles: StyleSheet, *, overlapping: bool) -> html_tree.CleanHtml:
         sheets.append(styles)
-        return serialize(root, styles)  # type: ignore[arg-type]
+        return serialize(root, styles, overlapping=overlapping)  # type: ignore[arg-type]
 
     monkeypatch.setattr("mailgate.mime.html_text.serialize", watched)
     result = html_to_text(html)
@@ -36,12 +38,12 @@ def test_a_hostile_document_ends_within_tokens_text_and_steps(html: str, monkeyp
 @pytest.mark.parametrize("name", ["10,000 rules for 10,000 elements", "10,000 attribute rules for 10,000 elements"])
 def test_rules_times_elements_are_not_tried(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = 0
-    from mailgate.mime import html_selectors, html_styles
+    from mailgate.mime import html_matching, html_styles
 
     def counted(*arguments: object) -> tuple[bool, int]:
         nonlocal calls
         calls += 1
-        return html_selectors.matches(*arguments)  # type: ignore[arg-type]
+        return html_matching.matches(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(html_styles, "matches", counted)
     html_to_text(HOSTILE_DOCUMENTS[name])

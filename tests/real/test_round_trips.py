@@ -68,6 +68,82 @@ async def test_after_a_pause_reading_and_the_newest_page_take_one_turn_all_the_s
     assert (page["messages"][0]["reference"]["uid"], turns) == (41, 1)
 
 
+def sent(proxy: FaultProxy) -> list[str]:
+    """The names of the commands that passed since the last reset."""
+    return [line.split(maxsplit=2)[1].decode() for line in bytes(proxy.traffic.sent).split(b"\r\n")[:-1]]
+
+
+@pytest.fixture
+def every_folder_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mailgate.imap.opening.KEPT_OPEN_MESSAGES", 1)
+
+
+@pytest.mark.usefixtures("every_folder_is_large")
+async def test_a_large_folder_stays_open_for_the_next_call(
+    mail_user: MailUser, tools: Tools, proxy: FaultProxy
+) -> None:
+    mail_user.fill("INBOX", range(1, 41))
+    first = await tools.search()
+    await tools.search()
+    page, turns = await newest(tools, proxy)
+    assert (sent(proxy), turns, page["messages"]) == (["UID", "NOOP"], 1, first["messages"])
+    found, turns = await newest(tools, proxy, subject="number 7")
+    assert (sent(proxy), turns, uids(found["messages"])) == (["UID", "NOOP", "UID"], 2, [7])
+    proxy.traffic.reset()
+    await tools.read(first["messages"][0]["reference"])
+    assert (sent(proxy), proxy.traffic.turns) == (["UID", "NOOP"], 1)
+
+
+@pytest.mark.usefixtures("every_folder_is_large")
+async def test_a_folder_that_stayed_open_shows_what_came_what_went_and_what_changed(
+    mail_user: MailUser, tools: Tools, proxy: FaultProxy
+) -> None:
+    mail_user.fill("INBOX", range(1, 41))
+    await tools.search()
+    for number in range(41, 44):
+        mail_user.append(bytes(letter(f"fresh {number}")))
+        page, turns = await newest(tools, proxy)
+        assert (page["messages"][0]["reference"]["uid"], turns) == (number, 2)
+        page, turns = await newest(tools, proxy)
+        assert (page["messages"][0]["reference"]["uid"], turns) == (number, 1)
+    mail_user.mark(43, "\\Flagged")
+    page, _ = await newest(tools, proxy)
+    assert page["messages"][0]["flags"] == ["\\Flagged"]
+    reference = page["messages"][0]["reference"]
+    mail_user.expunge(43)
+    with refused("message_not_found"):
+        await tools.read(reference)
+    page, _ = await newest(tools, proxy)
+    assert page["messages"][0]["reference"]["uid"] == 42
+
+
+@pytest.mark.usefixtures("every_folder_is_large")
+async def test_mail_that_comes_while_another_folder_is_looked_at_is_shown(
+    mail_user: MailUser, tools: Tools, proxy: FaultProxy
+) -> None:
+    mail_user.fill("INBOX", range(1, 41))
+    mail_user.create("Elsewhere")
+    await tools.search()
+    await tools.search(folder="Elsewhere")
+    mail_user.append(bytes(letter("fresh")))
+    page, _ = await newest(tools, proxy)
+    assert page["messages"][0]["reference"]["uid"] == 41
+    with refused("stale_reference"):
+        await tools.read({**page["messages"][0]["reference"], "uid_validity": 1})
+
+
+@pytest.mark.usefixtures("every_folder_is_large")
+async def test_a_folder_rebuilt_while_it_stayed_open_makes_references_stale(
+    mail_user: MailUser, tools: Tools, proxy: FaultProxy
+) -> None:
+    mail_user.fill("INBOX", range(1, 41))
+    reference = (await tools.search())["messages"][0]["reference"]
+    mail_user.renew_uid_validity("INBOX", 77)
+    with refused("stale_reference"):
+        await tools.read(reference)
+    assert (await tools.search())["messages"][0]["reference"]["uid_validity"] == 77
+
+
 async def test_a_reference_of_another_uidvalidity_reads_nothing(
     mail_user: MailUser, tools: Tools, proxy: FaultProxy
 ) -> None:

@@ -18,6 +18,7 @@ from mailgate.errors import (
     PreparedNotFound,
     RecipientNotAllowed,
     SendLimitReached,
+    SpecialUseAmbiguous,
     SpecialUseMissing,
     StoreUnavailable,
     UpstreamBusy,
@@ -192,6 +193,23 @@ async def test_without_the_one_sent_folder_a_copy_is_refused_before_the_claim(er
     await sends_now(at, review)
 
 
+@pytest.mark.parametrize("error", [SpecialUseMissing, SpecialUseAmbiguous])
+async def test_without_the_one_sent_folder_the_advice_is_one_that_the_tool_can_take(error: type[MailgateError]) -> None:
+    at = flow()
+    review = await prepared(at)
+    mailbox = box()
+
+    async def resolve(argument: str) -> FolderName:
+        raise error
+
+    mailbox.resolve = resolve  # type: ignore[method-assign]
+    with pytest.raises(error) as raised:
+        await confirm(at, review, append_sent=True, mailbox=mailbox)
+    assert "MAIL_FOLDER_ROLES" in raised.value.next_step
+    assert "append_sent false" in raised.value.next_step
+    assert "Name the folder" not in raised.value.next_step
+
+
 @pytest.mark.parametrize("applied", [False, True])
 async def test_a_claim_in_doubt_sends_nothing(applied: bool) -> None:
     at = flow()
@@ -301,6 +319,19 @@ async def test_without_an_acknowledged_leave_there_is_no_data(applied: bool) -> 
     setattr(at.store, "after" if applied else "before", failing("begin"))
     report = await confirm(at, review)
     assert (report.record.status, report.record.reason) == (SendStatus.NOT_SENT, "store_unavailable")
+    assert at.submitter.dots == []
+
+
+async def test_a_record_that_vanished_before_the_leave_is_the_stores_failure_and_no_timeout() -> None:
+    reached, go_on, step = held()
+    at = flow(FakeSubmitter(at_connect=step))
+    slow = asyncio.create_task(confirm(at, await prepared(at)))
+    await reached.wait()
+    at.store.records.clear()
+    go_on.set()
+    report = await slow
+    assert (report.record.status, report.record.reason) == (SendStatus.NOT_SENT, "store_unavailable")
+    assert codes(report) == ["record_lost"]
     assert at.submitter.dots == []
 
 

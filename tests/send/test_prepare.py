@@ -94,13 +94,19 @@ async def test_what_may_not_be_meant_is_said() -> None:
     assert (result.content.subject, result.content.text) == ("", "")
 
 
-async def test_what_nobody_sees_is_left_out_of_the_review_and_said() -> None:
+async def test_what_nobody_sees_stands_in_its_place_in_the_review_and_is_said() -> None:
     at = flow()
     hidden = Composition(to=("a@example.com",), subject="pay \u202eme", text="a\u200bb\U000e0041c")
     result = await prepare_send(at.desk, hidden, OWNER)
-    assert (result.content.subject, result.content.text) == ("pay me", "abc")
+    assert (result.content.subject, result.content.text) == ("pay [U+202E]me", "a[U+200B]b[U+E0041]c")
     assert codes(result) == ["invisible_characters"]
     assert "\u202e".encode() not in repr(result).encode()
+
+
+async def test_a_joiner_that_a_script_needs_is_shown_as_itself_and_without_a_warning() -> None:
+    text = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
+    result = await prepare_send(flow().desk, Composition(to=("a@example.com",), subject="S", text=text), OWNER)
+    assert (result.content.text, codes(result)) == (text, [])
 
 
 async def test_a_long_text_is_shown_whole() -> None:

@@ -97,6 +97,11 @@ def test_two_values_of_a_field_stay_two() -> None:
         newer(search(), body=f"{CANARY}!", isBase64Encoded=True),
         newer(search(), headers=CANARY),
         newer(search(), headers={CANARY: 5}),
+        newer(search(), path=f"/{CANARY}\ud800"),
+        newer(search(), rawQueryString=f"{CANARY}=\udfff"),
+        older(search(), path=f"/{CANARY}\ud800"),
+        older(search(), queryStringParameters={"a": f"{CANARY}\ud800"}),
+        older(search(), queryStringParameters={f"{CANARY}\ud800": "a"}),
     ],
 )
 def test_what_is_no_http_request_is_400_and_repeats_nothing(event: Any) -> None:

@@ -161,7 +161,7 @@ async def test_trouble_with_the_file(local: Scene, path: Path, cell: Cell) -> No
     ("step", "first", "dots"),
     [
         ("claim", "prepared_not_found", 0),
-        ("begin", "not_sent:upstream_timeout+record_lost", 0),
+        ("begin", "not_sent:store_unavailable+record_lost", 0),
         ("outcome", "accepted+record_lost", 1),
     ],
 )

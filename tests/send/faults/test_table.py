@@ -73,8 +73,8 @@ REDIRECT      not applied | store_unavailable                      | 0 | accepte
 TRUNCATED     applied     | store_unavailable                      | 0 | sending            | 0 | not_sent
 STALL         not applied | store_unavailable                      | 0 | accepted           | 1 | accepted
 STALL_AFTER   applied     | store_unavailable                      | 0 | sending            | 0 | not_sent
-EMPTIED       forgotten   | not_sent:upstream_timeout+record_lost  | 0 | prepared_not_found | 0 | prepared_not_found
-EVICTED       forgotten   | not_sent:upstream_timeout+record_lost  | 0 | prepared_not_found | 0 | prepared_not_found
+EMPTIED       forgotten   | not_sent:store_unavailable+record_lost | 0 | prepared_not_found | 0 | prepared_not_found
+EVICTED       forgotten   | not_sent:store_unavailable+record_lost | 0 | prepared_not_found | 0 | prepared_not_found
 """
 
 BEGIN = """

@@ -146,6 +146,24 @@ async def test_a_removed_key_opens_no_longer_than_keys_are_fresh(
     assert await kids(keys) == []
 
 
+async def test_a_key_published_just_after_a_fetch_is_not_said_to_be_unknown(
+    published: Published, keys: IssuerKeys, clock: Clock
+) -> None:
+    await kids(keys)
+    published.keys.append(NEW)
+    clock.now += 1
+    early = await unavailable(keys, "new")
+    assert (early.trouble, early.retry_after) == (KeyTrouble.TOO_SOON, REFETCH - 1)
+    assert len(published.fetched) == 1
+    clock.now += early.retry_after
+    assert await kids(keys, "new") == ["new"]
+
+
+async def test_a_known_key_for_another_algorithm_is_refused_without_waiting(keys: IssuerKeys) -> None:
+    await kids(keys)
+    assert await keys.find("old", "ES256") == ()
+
+
 async def test_a_key_replaced_under_its_name_is_the_new_one(
     published: Published, keys: IssuerKeys, clock: Clock
 ) -> None:
@@ -166,7 +184,10 @@ async def test_unknown_names_cause_one_fetch_in_thirty_seconds(
 ) -> None:
     await kids(keys)
     for second in range(60):
-        assert await kids(keys, f"canary-{second}") == []
+        if second == 30:
+            assert await kids(keys, "canary-30") == []
+        else:
+            assert (await unavailable(keys, f"canary-{second}")).retry_after == 30 - second % 30
         clock.now += 1
     # The first one, and one more after 30 seconds; the 60th second has not begun.
     assert len(published.fetched) == 2
