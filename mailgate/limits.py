@@ -50,6 +50,13 @@ STATUS_MAX: Final = 200
 
 SOURCE_BYTES_MAX: Final = 5 * MIB
 """Raw source examined per message."""
+FIRST_BYTES: Final = 48 * KIB
+"""Octets of a message fetched before anything is known of it: most messages are whole in that, and so is the text of
+most that carry large files."""
+PART_HEADER_BYTES: Final = 16 * KIB
+"""Header octets of one part, where parts are fetched by themselves."""
+PLACES_KNOWN: Final = 256
+"""Messages of which it is remembered under which number the server keeps each attachment."""
 TEXT_BYTES_MAX: Final = 256 * KIB
 """Extracted text kept per message, octets of UTF-8."""
 READ_CHARS_DEFAULT: Final = 32_768

@@ -68,7 +68,7 @@ def _parameters(parameters: tuple[tuple[bytes, bytes], ...]) -> bytes:
 
 
 def _joined(parameters: tuple[tuple[bytes, bytes], ...]) -> list[tuple[bytes, bytes]]:
-    """RFC 2231, 3: the numbered pieces of one parameter put together, in the order of their numbers."""
+    """RFC 2231, 3: the numbered pieces of one parameter put together, in the order of their numbers and up to a gap."""
     whole: list[tuple[bytes, bytes]] = []
     pieces: dict[bytes, list[tuple[int, bytes, bytes]]] = {}
     for name, value in parameters:
@@ -79,8 +79,11 @@ def _joined(parameters: tuple[tuple[bytes, bytes], ...]) -> list[tuple[bytes, by
             pieces.setdefault(found.group(1), []).append((int(found.group(2)), found.group(3), value))
     for name, several in pieces.items():
         several.sort()
-        starred = b"*" if any(star for _, star, _ in several) else b""
-        whole.append((name + starred, b"".join(value for _, _, value in several)))
+        following = [one for at, one in enumerate(several) if one[0] == several[0][0] + at]
+        starred = b"*" if any(star for _, star, _ in following) else b""
+        # Within an extended value a percent sign that stands for itself has to be encoded.
+        pieces_of = (value if star or not starred else value.replace(b"%", b"%25") for _, star, value in following)
+        whole.append((name + starred, b"".join(pieces_of)))
     return whole
 
 

@@ -259,8 +259,18 @@ def summary_items(*, mod_seq: bool, body_structure: bool) -> tuple[str, ...]:
 
 
 def source_items(limit: int, *, mod_seq: bool) -> tuple[str, ...]:
-    """Items for reading a message: its facts and the first `limit` octets of its source."""
+    """Items for a message in one piece: its facts and the first `limit` octets of its source."""
     return (*_facts(mod_seq=mod_seq), f"BODY.PEEK[]<0.{limit}>")
+
+
+def beginning_items(limit: int, *, mod_seq: bool) -> tuple[str, ...]:
+    """Items for a message that may be large: as `source_items`, and its structure."""
+    return (*_facts(mod_seq=mod_seq), "BODYSTRUCTURE", f"BODY.PEEK[]<0.{limit}>")
+
+
+def section_items(spans: Iterable[tuple[str, int, int]]) -> tuple[str, ...]:
+    """Items for sections of one message, each with its first octet and how many at most."""
+    return ("UID", *(f"BODY.PEEK[{section}]<{offset}.{limit}>" for section, offset, limit in spans))
 
 
 def head_items(limit: int, *, mod_seq: bool, body_structure: bool) -> tuple[str, ...]:

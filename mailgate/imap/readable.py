@@ -6,7 +6,7 @@ reads, and that command's answer counts only if UIDVALIDITY is still the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from mailgate.errors import MessageNotFound, UpstreamProtocolError
@@ -31,6 +31,7 @@ from mailgate.imap.pool import Lease
 from mailgate.imap.refusals import code_of, refusal, search_refusal
 from mailgate.imap.responses import ESearchData, FetchData, Malformed, SearchData, StatusData
 from mailgate.imap.rows import HeadRow, PreviewRow, SourceRow, SummaryPage
+from mailgate.imap.sections import Span, beginning_in, beginning_request, sections_in, sections_request
 from mailgate.imap.values import FolderName, ModSeq, ScanWindow, Uid, UidValidity
 
 # RFC 5530, 3 and RFC 9051, 7.1: the message is gone.
@@ -199,6 +200,19 @@ class ReadableFolder:
         """
         items = commands.source_items(limit, mod_seq=True)
         return _source_row(uid, await self._fetch_row(uid, items, keep_literal=limit), limit)
+
+    async def fetch_beginning(self, uid: Uid, limit: int) -> SourceRow | None:
+        """The first `limit` octets of a message with its outline, or None where the server cannot say both at once.
+
+        Raises `MessageNotFound`.
+        """
+        result = await self._ask(lambda mod_seq: beginning_request(uid, limit, mod_seq=mod_seq))
+        return beginning_in(result, uid, limit)
+
+    async def fetch_sections(self, uid: Uid, spans: Sequence[Span]) -> Mapping[str, bytes] | None:
+        """These pieces of one message by section, or None unless each came as it was asked for."""
+        result = await self._ask(lambda _: sections_request(uid, spans))
+        return sections_in(result, uid, spans)
 
     def give_back(self) -> None:
         """End the lending: from here on the connection may be another call's, and no method works any more."""

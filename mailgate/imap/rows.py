@@ -44,7 +44,10 @@ class SummaryPage:
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """The first octets of one message. `truncated`: more may exist, decided by what came back, never by `size`."""
+    """The first octets of one message. `truncated`: more may exist, decided by what came back, never by `size`.
+
+    `outline`: its parts in the server's words, where that was asked for and makes sense.
+    """
 
     uid: Uid
     flags: tuple[str, ...]
@@ -53,6 +56,7 @@ class SourceRow:
     mod_seq: ModSeq | None
     source: bytes
     truncated: bool
+    outline: PartOutline | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mailgate.errors import AttachmentNotFound
 from mailgate.limits import TEXT_BYTES_MAX
-from mailgate.mime.attachments import attached_parts, extract
+from mailgate.mime.attachments import AttachedPart, attached_parts, extract_one
 from mailgate.mime.clean import cut_bytes
 from mailgate.mime.model import (
     Attachment,
@@ -45,15 +46,26 @@ def extract_with_text(
     log = WarningLog()
     message = opened(raw, log)
     body = find_body(message.root)
-    attachment = extract(message.source, message.root, body, index)
-    part = next(one.part for at, one in enumerate(attached_parts(message.root, body), start=1) if at == index)
+    listed = enumerate(attached_parts(message.root, body), start=1)
+    found = next((one for at, one in listed if at == index), None)
+    if found is None:
+        raise AttachmentNotFound
+    return one_with_text(message.source, found, index, deadline=deadline)
+
+
+def one_with_text(
+    source: bytes, attached: AttachedPart, index: int, *, deadline: Deadline | None = None
+) -> tuple[Attachment, AttachedText | None]:
+    """As `extract_with_text`, for the part that is known to have this index."""
+    attachment = extract_one(source, attached, index)
+    part = attached.part
     kind = part.content.content_type
     if kind in _MESSAGE:
         return attachment, _of_message(parse_message(RawMessage(attachment.data), deadline=deadline))
     if kind in _HTML:
-        return attachment, _of_part(message.source, Segment(html=(part,)), part, deadline)
+        return attachment, _of_part(source, Segment(html=(part,)), part, deadline)
     if part.content.main_type == "text":
-        return attachment, _of_part(message.source, Segment(plain=(part,)), part, deadline)
+        return attachment, _of_part(source, Segment(plain=(part,)), part, deadline)
     return attachment, None
 
 

@@ -15,7 +15,7 @@ from mailgate.mime.model import Attachment, AttachmentInfo, Clean
 from mailgate.mime.protection import note_leaf, note_structure
 from mailgate.mime.structure import Deadline, MessagePart
 from mailgate.mime.text import Body
-from mailgate.mime.transfer import decode_up_to, decoded_size
+from mailgate.mime.transfer import decode_up_to, decoded_size, estimated_size
 from mailgate.mime.warnings import WarningCode, WarningLog
 
 _CONTENT_ID_CHARS_MAX: Final = 300
@@ -45,7 +45,7 @@ def attached_parts(root: MessagePart, body: Body) -> Iterator[AttachedPart]:
 
 def _is_empty_body(root: MessagePart, part: MessagePart) -> bool:
     """A message that is nothing but an empty body has no attachment."""
-    return part is root and part.start == part.end and part.content.disposition is None
+    return part is root and part.start == part.end and part.content.disposition is None and not part.octets
 
 
 def list_attachments(
@@ -74,7 +74,9 @@ def _info(source: bytes, index: int, attached: AttachedPart, log: WarningLog) ->
 
 def describe(index: int, attached: AttachedPart, size: int) -> AttachmentInfo:
     """The attachment as it is shown. `size` counts only for a part that is whole."""
-    content = attached.part.content
+    part = attached.part
+    content = part.content
+    left = None if part.complete or part.octets is None else estimated_size(part.octets, content.encoding)
     name = safe_filename(content.filename)
     content_id = _content_id(content.content_id)
     return AttachmentInfo(
@@ -82,11 +84,12 @@ def describe(index: int, attached: AttachedPart, size: int) -> AttachmentInfo:
         filename=name.name,
         filename_changed=name.changed,
         content_type=content.content_type,
-        size=size if attached.part.complete else None,
+        size=size if part.complete else left,
         disposition=content.disposition,
         content_id=content_id.text or None,
         referenced=attached.related and bool(content_id.text) and content.disposition != "attachment",
         sanitized=content_id.changed or clean(content.filename or "").changed,
+        estimated=left is not None,
     )
 
 
@@ -101,6 +104,11 @@ def extract(source: bytes, root: MessagePart, body: Body, index: int) -> Attachm
     attached = next((one for at, one in enumerate(attached_parts(root, body), start=1) if at == index), None)
     if attached is None:
         raise AttachmentNotFound
+    return extract_one(source, attached, index)
+
+
+def extract_one(source: bytes, attached: AttachedPart, index: int) -> Attachment:
+    """As `extract`, for the part that is known to have this index."""
     part = attached.part
     if not part.complete:
         raise AttachmentTooLarge("The attachment does not lie whole within the part of the message that is examined.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mailgate.mime.sender import SenderFacts
+    from mailgate.mime.skeleton import Skeleton
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,11 +16,13 @@ class RawMessage:
     """The first octets of a message as the server sent them.
 
     `prefix`: at most `limits.SOURCE_BYTES_MAX` octets. `truncated`: more exists than is here, decided by what
-    was returned against what was asked for, never by RFC822.SIZE, which some servers get wrong.
+    was returned against what was asked for, never by RFC822.SIZE, which some servers get wrong. `skeleton`: the parts,
+    where they are known otherwise than by walking over `prefix`; bodies that nobody needs are then not in it.
     """
 
     prefix: bytes
     truncated: bool = False
+    skeleton: Skeleton | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +104,11 @@ class MessageHeaders:
 class AttachmentInfo:
     """One leaf that is not part of the text. `index` is one-based, in order of appearance.
 
-    `size`: decoded octets, None where the part does not lie whole within the examined source. `filename`: a bare name,
-    safe to show, or None; `filename_changed` when it is not what the message says. `disposition`: `attachment`,
-    `inline` or None. `referenced`: the body refers to it (an inline picture), so it is no attachment to a reader.
-    `sanitized`: something unsafe was taken out of `filename` or `content_id`.
+    `size`: decoded octets, None where the part does not lie whole within the examined source; `estimated`: worked out
+    from what the server says of a part that was not fetched. `filename`: a bare name, safe to show, or None;
+    `filename_changed` when it is not what the message says. `disposition`: `attachment`, `inline` or None.
+    `referenced`: the body refers to it (an inline picture), so it is no attachment to a reader. `sanitized`: something
+    unsafe was taken out of `filename` or `content_id`.
     """
 
     index: int
@@ -116,6 +120,7 @@ class AttachmentInfo:
     content_id: str | None = None
     referenced: bool = False
     sanitized: bool = False
+    estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

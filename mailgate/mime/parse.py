@@ -35,7 +35,11 @@ def parse_message(
     log.add(WarningCode.SOURCE_TRUNCATED, when=truncated)
     fields, body_start = _fields(source)
     headers = _headers(fields, log)
-    root = parse_structure(source, fields, body_start, truncated=truncated, log=log, deadline=deadline)
+    if raw.skeleton is None:
+        root = parse_structure(source, fields, body_start, truncated=truncated, log=log, deadline=deadline)
+    else:
+        log.extend(raw.skeleton.log)
+        root = raw.skeleton.root
     body = find_body(root)
     text = _text(source, body, log, deadline)
     attachments = list_attachments(source, root, body, log, deadline)
@@ -80,11 +84,16 @@ class OpenedMessage:
 def opened(raw: RawMessage, log: WarningLog) -> OpenedMessage:
     """The structure alone."""
     source, truncated = _bounded(raw)
+    if raw.skeleton is not None:
+        return OpenedMessage(source, raw.skeleton.root)
     fields, body_start = _fields(source)
     return OpenedMessage(source, parse_structure(source, fields, body_start, truncated=truncated, log=log))
 
 
 def _bounded(raw: RawMessage) -> tuple[bytes, bool]:
+    if raw.skeleton is not None:
+        # A skeleton is bounded when it is made, by octets that have honest line ends.
+        return raw.prefix, raw.truncated
     source = with_line_feeds(raw.prefix[:SOURCE_BYTES_MAX])
     return source, raw.truncated or len(raw.prefix) > SOURCE_BYTES_MAX
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from mailgate.mime.content import Content
 from mailgate.mime.structure import MessagePart
 from mailgate.mime.transfer import decode_up_to
 from mailgate.mime.warnings import WarningCode, WarningLog
@@ -18,6 +19,8 @@ _SMIME_NAME: Final = ".p7m"
 _SIGNED_DATA: Final = bytes.fromhex("2a864886f70d010702")
 """The object identifier of signedData (RFC 5652, 5.1)."""
 _HEAD: Final = 64
+HEAD_OCTETS: Final = 4 * _HEAD
+"""Encoded octets in which `_HEAD` decoded ones are."""
 _PGP_ENCRYPTED: Final = re.compile(r"^-----BEGIN PGP MESSAGE-----[ \t]*$", re.MULTILINE)
 _PGP_SIGNED: Final = re.compile(r"^-----BEGIN PGP SIGNED MESSAGE-----[ \t]*$", re.MULTILINE)
 
@@ -47,6 +50,14 @@ def note_leaf(source: bytes, part: MessagePart, filename: str | None, log: Warni
     log.add(WarningCode.ENCRYPTED_NOT_DECODED, when=kind == "application/pgp-encrypted")
 
 
+def needs_head(content: Content) -> bool:
+    """Whether the first octets of an attachment are wanted to say whether it is signed or encrypted."""
+    kind = content.content_type
+    return content.smime_type is None and (
+        kind in _SMIME or (_opaque(kind) and (content.filename or "").lower().endswith(_SMIME_NAME))
+    )
+
+
 def note_text(text: str, log: WarningLog) -> None:
     """PGP within the text itself (RFC 9580, 6.2 and 7)."""
     if "-----BEGIN PGP" in text:
@@ -59,4 +70,4 @@ def _opaque(kind: str) -> bool:
 
 
 def _head(source: bytes, part: MessagePart) -> bytes:
-    return decode_up_to(source, part.start, min(part.end, part.start + 4 * _HEAD), part.content.encoding, _HEAD).data
+    return decode_up_to(source, part.start, min(part.end, part.start + HEAD_OCTETS), part.content.encoding, _HEAD).data

@@ -21,13 +21,17 @@ Deadline = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True)
 class MessagePart:
-    """One node. `start` and `end` are the offsets of its body; `complete`: the body lies whole within the source."""
+    """One node. `start` and `end` are the offsets of its body; `complete`: the body lies whole within the source.
+
+    `octets`: the size of a body that was left with the server, encoded, as the server says.
+    """
 
     content: Content
     start: int
     end: int
     complete: bool = True
     children: tuple[MessagePart, ...] = ()
+    octets: int | None = None
 
     def leaves(self) -> Iterator[MessagePart]:
         """All leaves in order of appearance."""

@@ -66,6 +66,12 @@ class Body:
     text_leaves: frozenset[int] = frozenset()
     spare: Segment | None = None
 
+    @property
+    def read(self) -> frozenset[int]:
+        """Every leaf (by offset) that may be looked at for the text, whether it is listed as a file or not."""
+        segments = self.segments if self.spare is None else (*self.segments, self.spare)
+        return frozenset(part.start for one in segments for part in (*one.plain, *one.html))
+
 
 @dataclass(frozen=True, slots=True)
 class _Place:

@@ -63,6 +63,30 @@ def encoding_name(label: str) -> str | None:
     return _NAMES.get(_NOT_NAME.sub("", label.strip().lower()).removeprefix("x"))
 
 
+_BASE64_LINE: Final = 76
+"""Digits of a line as nearly every sender writes them (RFC 2045, 6.8 allows no more)."""
+
+
+def estimated_size(octets: int, encoding: str) -> int | None:
+    """How much `octets` encoded octets are decoded, or None where that cannot be told without them.
+
+    Exact where nothing is encoded. base64 in lines of the usual length: at most two too many, for its padding.
+    """
+    name = encoding_name(encoding)
+    if name == "base64":
+        lines, rest = divmod(octets, _BASE64_LINE + len(_LINE_ENDS))
+        return (lines * _BASE64_LINE + rest) // 4 * 3
+    return octets if name == "identity" else None
+
+
+def least_decoded(octets: int, name: str | None) -> int:
+    """How much `octets` encoded octets are decoded at least, lines of 16 digits and nothing but escapes assumed; `name`
+    as `encoding_name` spells it."""
+    if name == "quoted-printable":
+        return octets // 3
+    return octets * 2 // 3 if name in ("base64", "uuencode") else octets
+
+
 def decoded_blocks(source: bytes, start: int, end: int, encoding: str, state: TransferState) -> Iterator[bytes]:
     """The decoded octets of `source[start:end]`, in blocks. Unknown encodings come as they are (RFC 2045, 6.4)."""
     name = encoding_name(encoding)

@@ -1,4 +1,4 @@
-"""The attachments of a message that was not downloaded, from the server's account of its structure.
+"""The server's account of a message's structure in the terms of `mime`, and the attachments in it.
 
 The same rules that list a downloaded message's attachments list these, so that an index means the same in both.
 """
@@ -12,6 +12,7 @@ from mailgate.mime.attachments import attached_parts, describe
 from mailgate.mime.content import Content, content_of
 from mailgate.mime.fields import HeaderFields
 from mailgate.mime.model import AttachmentInfo
+from mailgate.mime.skeleton import Sketch
 from mailgate.mime.structure import MessagePart
 from mailgate.mime.text import find_body
 
@@ -39,6 +40,13 @@ def _part(outline: PartOutline, places: Iterator[int]) -> MessagePart:
     content = _content(outline)
     known = outline.octets is not None and content.encoding in _IDENTITY
     return MessagePart(content, place, place + (outline.octets != 0), complete=known, children=children)
+
+
+def sketch_of(outline: PartOutline, path: str = "") -> Sketch:
+    """The parts with the number of each (RFC 9051, 6.4.5.1); the only part of a message that is no multipart is 1."""
+    below = f"{path}." if path else ""
+    children = tuple(sketch_of(child, f"{below}{number}") for number, child in enumerate(outline.children, start=1))
+    return Sketch(_content(outline), outline.octets, path or ("" if children else "1"), children)
 
 
 def _content(outline: PartOutline) -> Content:

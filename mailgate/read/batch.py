@@ -31,16 +31,16 @@ from mailgate.limits import (
     HEADER_BYTES_MAX,
     READ_BATCH_MAX,
     READ_CHARS_DEFAULT,
-    SOURCE_BYTES_MAX,
     UPSTREAM_TIMEOUT_DEFAULT,
 )
 from mailgate.mime.model import Truncation
 from mailgate.read.message import FOLDED, Reading, ReadMessage, check_range, understood, understood_head
+from mailgate.read.places import places_in
 from mailgate.read.ports import Mailbox, ReadableFolder
-from mailgate.read.source import fetched_head, fetched_message
+from mailgate.read.source import FetchedMessage, fetched_head, fetched_message, readable_message
 
 if TYPE_CHECKING:
-    from mailgate.imap.rows import HeadRow, SourceRow
+    from mailgate.imap.rows import HeadRow
 
 Clock = Callable[[], float]
 
@@ -215,19 +215,18 @@ class _Batch:
         rows = list(await folder.fetch_sources(list(by_uid), BATCH_SOURCE_BYTES))
         while rows:
             row = rows.pop(0)
-            await self._take(folder, by_uid[row.uid], row)
+            await self._take(by_uid[row.uid], fetched_message(folder, row))
 
     async def _alone(self, folder: ReadableFolder, place: int) -> None:
         uid = self._references[place].uid
         if self._reading.headers_only:
             await self._take_head(folder, place, await folder.fetch_head(uid, HEADER_BYTES_MAX))
         else:
-            await self._take(folder, place, await folder.fetch_source(uid, SOURCE_BYTES_MAX))
+            await self._take(place, await readable_message(folder, uid, places_in(self._mailbox)))
 
-    async def _take(self, folder: ReadableFolder, place: int, row: SourceRow) -> None:
+    async def _take(self, place: int, fetched: FetchedMessage) -> None:
         """Parses at once, within this message's share of the time, so that no source is kept."""
         share = max(0.0, self._deadline - self._clock()) / max(1, len(self._left(range(len(self._references)))))
-        fetched = fetched_message(folder, row)
         try:
             self._outcomes[place] = await understood(fetched, self._reading, seconds=share)
         except Exception as error:

@@ -27,7 +27,7 @@ from mailgate.read.attached import attachments_in
 from mailgate.read.offload import Deadline, OutOfTime, off_loop
 from mailgate.read.paging import page_end
 from mailgate.read.ports import Mailbox
-from mailgate.read.source import FetchedHead, FetchedMessage, fetch_head, fetch_message
+from mailgate.read.source import FetchedHead, FetchedMessage, fetch_head, fetch_readable
 
 if TYPE_CHECKING:
     from mailgate.mime.sender import SenderFacts
@@ -120,13 +120,13 @@ async def read_message(
 ) -> ReadMessage:
     """The message's headers, attachments, and at most `max_chars` characters of its text from `offset`.
 
-    Raises `InvalidArgument` for a range that cannot be, an offset beyond the end included, and what `fetch_message`
+    Raises `InvalidArgument` for a range that cannot be, an offset beyond the end included, and what `fetch_readable`
     raises. A message that cannot be parsed in time is an answer with a `time_limit` warning, not an error.
     """
     check_range(max_chars, offset)
     if reading.headers_only:
         return await understood_head(await fetch_head(mailbox, reference), reading)
-    whole = await understood(await fetch_message(mailbox, reference), reading)
+    whole = await understood(await fetch_readable(mailbox, reference), reading)
     if offset > whole.text_chars:
         if _TIME_LIMIT not in whole.warnings:
             raise InvalidArgument("`offset` lies beyond the end of the text; `text_chars` tells its length.")

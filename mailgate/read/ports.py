@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mailgate.imap.criteria import SearchCriteria
     from mailgate.imap.folders import Role
     from mailgate.imap.rows import FolderList, HeadRow, PreviewRow, SourceRow, SummaryPage
+    from mailgate.imap.sections import Span
 
 
 class ReadableFolder(Protocol):
@@ -57,6 +58,12 @@ class ReadableFolder(Protocol):
 
     async def fetch_source(self, uid: Uid, limit: int) -> SourceRow:
         """The first `limit` octets of one message. `MessageNotFound`."""
+
+    async def fetch_beginning(self, uid: Uid, limit: int) -> SourceRow | None:
+        """As `fetch_source`, with the outline of a message that is longer; None where the server cannot give that."""
+
+    async def fetch_sections(self, uid: Uid, spans: Sequence[Span]) -> Mapping[str, bytes] | None:
+        """These pieces of one message by section; None unless each came as it was asked for."""
 
     async def fetch_sources(self, uids: Sequence[Uid], each: int) -> tuple[SourceRow, ...]:
         """Those messages that are smaller than `each` and came whole; the others are to be asked for alone."""

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from mailgate.imap.values import MessageRef, ModSeq
-from mailgate.limits import HEADER_BYTES_MAX, SOURCE_BYTES_MAX
+from mailgate.imap.values import MessageRef, ModSeq, Uid
+from mailgate.limits import FIRST_BYTES, HEADER_BYTES_MAX, SOURCE_BYTES_MAX
 from mailgate.mime.model import RawMessage, ReadWarning
 from mailgate.read.flags import shown_flags
+from mailgate.read.large import known_parts, skeleton_of, with_text
+from mailgate.read.places import KnownPlaces, places_in
 from mailgate.read.ports import Mailbox, ReadableFolder
 
 if TYPE_CHECKING:
@@ -53,6 +55,26 @@ async def fetch_message(mailbox: Mailbox, reference: MessageRef) -> FetchedMessa
     name = await mailbox.resolve(reference.folder.text)
     async with mailbox.examine(name, uid_validity=reference.uid_validity) as folder:
         return fetched_message(folder, await folder.fetch_source(reference.uid, SOURCE_BYTES_MAX))
+
+
+async def fetch_readable(mailbox: Mailbox, reference: MessageRef) -> FetchedMessage:
+    """As `fetch_message`, of a large message only what reading needs: what it begins with, its text, its structure."""
+    name = await mailbox.resolve(reference.folder.text)
+    async with mailbox.examine(name, uid_validity=reference.uid_validity) as folder:
+        return await readable_message(folder, reference.uid, places_in(mailbox))
+
+
+async def readable_message(folder: ReadableFolder, uid: Uid, places: KnownPlaces) -> FetchedMessage:
+    """One message of an opened folder, as `fetch_readable`; where its attachments lie is kept."""
+    row = await folder.fetch_beginning(uid, FIRST_BYTES)
+    if row is not None and row.truncated:
+        skeleton = await skeleton_of(row)
+        whole = None if skeleton is None else await with_text(folder, uid, skeleton)
+        if skeleton is not None and whole is not None:
+            places.keep(MessageRef(folder.name, folder.uid_validity, uid), known_parts(whole))
+            return _message(folder, row, RawMessage(whole.source, whole.cut, whole))
+        row = None
+    return fetched_message(folder, row or await folder.fetch_source(uid, SOURCE_BYTES_MAX))
 
 
 async def fetch_head(mailbox: Mailbox, reference: MessageRef) -> FetchedHead:

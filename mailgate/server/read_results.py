@@ -76,18 +76,20 @@ class AttachmentEntry(Shape):
     filename_changed: bool
     content_type: str
     size: int | None
+    size_estimated: bool | None = None
     disposition: str | None = None
     content_id: str | None = None
 
     @classmethod
     def of(cls, info: AttachmentInfo) -> Self:
-        """`size` is null where the part does not lie whole within what was examined."""
+        """`size` is null where it is not known."""
         return cls(
             index=info.index,
             filename=info.filename,
             filename_changed=info.filename_changed,
             content_type=info.content_type,
             size=info.size,
+            size_estimated=info.estimated or None,
             disposition=info.disposition,
             content_id=info.content_id,
         )

@@ -35,17 +35,25 @@ async def read(source: bytes) -> Result:
 
 
 @pytest.mark.requirement("L1")
-@pytest.mark.parametrize(("octets", "whole"), [(5 * MIB - 1, True), (5 * MIB + 100, False)])
-async def test_five_mebibytes_of_a_message_are_examined(octets: int, whole: bool) -> None:
+@pytest.mark.parametrize(("octets", "whole"), [(4 * MIB, True), (5 * MIB + 100, False)])
+async def test_five_mebibytes_of_a_text_are_examined(octets: int, whole: bool) -> None:
+    answer = await read(raw("words" * (octets // 5 + 1), content_type="text/plain"))
+    assert answer["size"] > octets
+    assert ("source_truncated" in codes(answer)) is not whole
+    assert answer["truncated_by"] == ("text_limit" if whole else "source_limit")
+
+
+@pytest.mark.requirement("L1", "M7")
+@pytest.mark.parametrize("octets", [5 * MIB - 1, 5 * MIB + 100])
+async def test_attachments_are_listed_wherever_they_lie(octets: int) -> None:
     head = multipart(TEXT + "words", "Content-Type: application/x\n\n").removesuffix(b"\r\n--b--\r\n")
     tail = b"\r\n--b\r\nContent-Type: image/png\r\n\r\nx\r\n--b--\r\n"
-    source = head + b"y" * (octets - len(head) - len(tail)) + tail
-    answer = await read(source)
-    assert answer["size"] == len(source) == octets
-    assert ("source_truncated" in codes(answer)) is not whole
+    filling = octets - len(head) - len(tail)
+    answer = await read(head + b"y" * filling + tail)
+    assert answer["size"] == octets
+    assert "source_truncated" not in codes(answer)
     listed = answer["untrusted"]["attachments"]
-    assert [each["content_type"] for each in listed[:1]] == ["application/x"]
-    assert (len(listed), listed[0]["size"] is not None) == ((2, True) if whole else (1, False))
+    assert [(each["content_type"], each["size"]) for each in listed] == [("application/x", filling), ("image/png", 1)]
 
 
 @pytest.mark.requirement("L1")

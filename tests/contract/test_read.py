@@ -289,7 +289,7 @@ async def test_attachments_are_listed_with_what_can_be_said_of_them() -> None:
 
 
 @pytest.mark.requirement("M8")
-async def test_of_a_message_above_the_bound_the_beginning_is_examined_and_the_rest_is_said_to_be_missing() -> None:
+async def test_of_a_message_above_the_bound_the_text_is_read_and_every_attachment_listed() -> None:
     filling = ("x" * 76 + "\n") * (5 * MIB // 78 + 1000)
     head = "Content-Type: application/x\nContent-Disposition: attachment; filename={0}\n\n"
     message = multipart(
@@ -299,17 +299,26 @@ async def test_of_a_message_above_the_bound_the_beginning_is_examined_and_the_re
         reference = await box.reference()
         answer = await box.read(reference)
         fetched = [command.line for command in box.commands() if b"BODY.PEEK[]" in command.line]
-        assert all(b"BODY.PEEK[]<0.5242880>" in line for line in fetched)
-        for index in (2, 3):
-            answer_ = await box.call("mail_get_attachment", {"reference": reference, "index": index})
-            assert answer_.failed
-        assert (await box.attachment(reference, 1))["size"] == 1
+        assert all(b"BODY.PEEK[]<0.49152>" in line for line in fetched)
+        refused = await box.call("mail_get_attachment", {"reference": reference, "index": 2})
+        assert refused.failed
+        assert [(await box.attachment(reference, index))["size"] for index in (1, 3)] == [1, 1]
     assert answer["size"] == len(message) > 5 * MIB
     assert answer["untrusted"]["text"] == "First."
     assert [(each["filename"], each["size"]) for each in answer["untrusted"]["attachments"]] == [
         ("small", 1),
-        ("big", None),
+        ("big", len(filling.replace("\n", "\r\n"))),
+        ("lost", 1),
     ]
+    assert answer["truncated_by"] == "none"
+    assert codes(answer) == []
+
+
+@pytest.mark.requirement("M8")
+async def test_of_a_text_above_the_bound_the_beginning_is_read_and_the_rest_is_said_to_be_missing() -> None:
+    async with on_demo(mailbox_with(raw("line of text\n" * (5 * MIB // 13 + 1000)))) as box:
+        answer = await box.read(await box.reference())
+    assert answer["untrusted"]["text"].startswith("line of text\n")
     assert answer["truncated_by"] == "source_limit"
     assert "source_truncated" in codes(answer)
 

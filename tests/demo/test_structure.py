@@ -86,3 +86,19 @@ def test_nesting_is_bounded() -> None:
 @pytest.mark.parametrize("raw", [b"", b"\r\n", b"\n", b":", b"Content-Type: multipart/mixed", b"\0\xff" * 50, b"a: b"])
 def test_any_octets_are_a_message(raw: bytes) -> None:
     assert body_structure(parse_structure(raw), extended=True).startswith(b"(")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "shown"),
+    [
+        (b'name*0="a"; name*1="b.png"', b'("name" "ab.png")'),
+        (b'name*1="b.png"; name*0="a"', b'("name" "ab.png")'),
+        (b'name*0="kept"; name*2="lost"', b'("name" "kept")'),
+        (b"name*0*=utf-8''%E2%98%83; name*1=.100%41", b'("name*" "utf-8\'\'%E2%98%83.100%2541")'),
+    ],
+)
+def test_pieces_of_a_parameter_are_joined_up_to_a_gap_and_a_plain_percent_sign_stays_one(
+    parameters: bytes, shown: bytes
+) -> None:
+    structure = body_structure(parse_structure(b"Content-Type: image/png; " + parameters + b"\r\n\r\nx"), extended=True)
+    assert structure.startswith(b'("image" "png" ' + shown)

@@ -173,6 +173,8 @@ def test_the_readable_folder_has_no_method_that_writes() -> None:
         "fetch_head",
         "fetch_heads",
         "fetch_previews",
+        "fetch_beginning",
+        "fetch_sections",
         "fetch_source",
         "fetch_sources",
         "fetch_summaries",

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mailgate.mime.transfer import BLOCK, TransferState, decode_up_to, decoded_blocks, decoded_size
+from mailgate.mime.transfer import (
+    BLOCK,
+    TransferState,
+    decode_up_to,
+    decoded_blocks,
+    decoded_size,
+    estimated_size,
+    least_decoded,
+)
 
 
 def decoded(source: bytes, encoding: str) -> bytes:
@@ -90,3 +98,22 @@ def test_no_more_is_decoded_than_the_limit_and_one_block() -> None:
 def test_exactly_the_limit_is_not_cut() -> None:
     assert not decode_up_to(b"abcd", 0, 4, "7bit", 4).cut
     assert decode_up_to(b"abcde", 0, 5, "7bit", 4).cut
+
+
+@given(st.binary(max_size=4000), st.sampled_from(["base64", "quoted-printable", "7bit", "x-uuencode", "x-odd"]))
+def test_a_size_worked_out_from_encoded_octets_is_never_far_off(data: bytes, encoding: str) -> None:
+    encoders = {"base64": base64.encodebytes, "quoted-printable": quopri.encodestring}
+    encoded = encoders[encoding](data).replace(b"\n", b"\r\n").removesuffix(b"\r\n") if encoding in encoders else data
+    octets = len(encoded)
+    guess = estimated_size(octets, encoding)
+    if encoding == "base64":
+        assert guess is not None
+        assert len(data) <= guess <= len(data) + 2
+    else:
+        assert guess == (octets if encoding == "7bit" else None)
+
+
+@pytest.mark.parametrize(("name", "octets"), [("base64", 60), ("quoted-printable", 33), ("identity", 100), (None, 100)])
+def test_what_is_encoded_has_a_least_size(name: str | None, octets: int) -> None:
+    assert least_decoded(100, name) >= octets
+    assert least_decoded(len(base64.encodebytes(bytes(3000))), "base64") <= 3000

@@ -14,6 +14,7 @@ from mailgate.imap.criteria import SearchCriteria
 from mailgate.imap.folders import Role
 from mailgate.imap.outline import PartOutline
 from mailgate.imap.rows import FolderList, HeadRow, PreviewRow, SourceRow, SummaryPage, SummaryRow
+from mailgate.imap.sections import Span
 from mailgate.imap.values import FolderName, ModSeq, ScanWindow, SpecialUse, Uid, UidValidity
 from mailgate.read.cursor import CursorCodec
 from mailgate.read.search import SearchPage, search_messages
@@ -119,6 +120,14 @@ class FakeFolder:
         truncated = len(part) < len(message.source)
         flags = tuple(sorted(message.flags))
         return SourceRow(uid, flags, WHEN, len(message.source), message.mod_seq, part, truncated)
+
+    async def fetch_beginning(self, uid: Uid, limit: int) -> SourceRow | None:
+        """A server without structures: whatever is cut is asked for once more, in one piece."""
+        return await self.fetch_source(uid, limit)
+
+    async def fetch_sections(self, uid: Uid, spans: Sequence[Span]) -> Mapping[str, bytes] | None:
+        self._called("sections", (uid, tuple(spans)))
+        return None
 
     async def fetch_sources(self, uids: Sequence[Uid], each: int) -> tuple[SourceRow, ...]:
         self._called("sources", (tuple(uids), each))

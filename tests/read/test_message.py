@@ -7,7 +7,7 @@ import pytest
 
 from mailgate.errors import InvalidArgument, MessageNotFound, StaleReference
 from mailgate.imap.values import FolderName, MessageRef, ModSeq, Uid, UidValidity
-from mailgate.limits import READ_CHARS_MAX, SOURCE_BYTES_MAX
+from mailgate.limits import FIRST_BYTES, READ_CHARS_MAX, SOURCE_BYTES_MAX
 from mailgate.mime.model import TextFormat, TextSource, Truncation
 from mailgate.read import message
 from mailgate.read.message import ReadMessage, hardest, read_message
@@ -48,7 +48,15 @@ async def test_only_the_examined_part_of_the_source_is_asked_for_and_the_folder_
     mailbox = mailbox_with(HEADER + b"x")
     await read_message(mailbox, reference())
     (folder,) = mailbox.folders.values()
-    assert folder.calls == [("source", (1, SOURCE_BYTES_MAX))]
+    assert folder.calls == [("source", (1, FIRST_BYTES))]
+    assert mailbox.examined == [FolderName("INBOX")]
+
+
+async def test_without_a_structure_a_large_message_is_asked_for_in_one_piece() -> None:
+    mailbox = mailbox_with(HEADER + b"words\r\n" * FIRST_BYTES)
+    await read_message(mailbox, reference())
+    (folder,) = mailbox.folders.values()
+    assert folder.calls == [("source", (1, FIRST_BYTES)), ("source", (1, SOURCE_BYTES_MAX))]
     assert mailbox.examined == [FolderName("INBOX")]
 
 
@@ -102,6 +110,7 @@ async def test_a_source_larger_than_what_is_examined_says_so_whatever_else_bit()
 
 async def test_more_source_than_was_asked_for_is_cut_and_counts_as_truncated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mailgate.read.source.SOURCE_BYTES_MAX", len(HEADER) + 4)
+    monkeypatch.setattr("mailgate.read.source.FIRST_BYTES", len(HEADER) + 4)
     mailbox = mailbox_with(HEADER + b"1234567890")
     (folder,) = mailbox.folders.values()
     honest = folder.fetch_source

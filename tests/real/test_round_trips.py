@@ -6,11 +6,12 @@ not see: the TCP handshake.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from base64 import b64decode, b64encode, encodebytes
+from collections.abc import AsyncIterator, Awaitable
 
 import pytest
 
-from mailgate.limits import SCAN_UIDS_DEFAULT
+from mailgate.limits import KIB, MIB, SCAN_UIDS_DEFAULT
 from tests.peers.authority import authority
 from tests.peers.dovecot import Dovecot, MailUser
 from tests.peers.fault_proxy import Action, Conditions, Direction, Fault, FaultProxy
@@ -342,3 +343,95 @@ async def test_tls_adds_the_turns_of_its_handshake_and_the_greeting(mail_user: M
         # Hello, Finished, login, and the read; the greeting is the answer to Finished.
         assert (proxy.traffic.turns, proxy.traffic.connections) == (4, 1)
         await tools.aclose()
+
+
+# --- large messages ------------------------------------------------------------------------------------------------
+
+
+def parcel(*files: tuple[str, int], text_at: int = 0) -> tuple[bytes, dict[str, bytes]]:
+    """A message with files of so many octets, and its text as the part with this number (from zero)."""
+    head = b"From: ann@example.org\r\nSubject: parcel\r\nContent-Type: multipart/mixed; boundary=b\r\n"
+    contents = {name: bytes(range(256)) * (octets // 256) for name, octets in files}
+    parts = [
+        f'Content-Type: application/octet-stream; name="{name}"\r\nContent-Transfer-Encoding: base64\r\n\r\n'.encode()
+        + encodebytes(data).replace(b"\n", b"\r\n").removesuffix(b"\r\n")
+        for name, data in contents.items()
+    ]
+    parts.insert(text_at, b"Content-Type: text/plain; charset=utf-8\r\n\r\nThe text.")
+    return head + b"".join(b"\r\n--b\r\n" + part for part in parts) + b"\r\n--b--\r\n", contents
+
+
+TWENTY = (("two.bin", 2 * MIB), ("ten.bin", 10 * MIB), ("late.bin", 2 * MIB), ("last.bin", 256))
+
+
+async def turns_of(proxy: FaultProxy, work: Awaitable[Result]) -> tuple[Result, int, int]:
+    """The answer, the turns that it took, and the octets that came."""
+    proxy.traffic.reset()
+    answer = await work
+    return answer, proxy.traffic.turns, proxy.traffic.down
+
+
+def octets_of(answer: Result) -> bytes:
+    return b64decode(answer["untrusted"]["data_base64"])
+
+
+@pytest.mark.requirement("M8", "G3")
+async def test_of_20_mib_the_text_takes_one_turn_and_so_does_each_attachment_after_it(
+    mail_user: MailUser, tools: Tools, proxy: FaultProxy
+) -> None:
+    message, files = parcel(*TWENTY)
+    assert len(message) > 19 * MIB
+    mail_user.append(message)
+    reference = (await tools.search())["messages"][0]["reference"]
+    answer, turns, down = await turns_of(proxy, tools.read(reference))
+    assert answer["untrusted"]["text"] == "The text."
+    assert [each["filename"] for each in answer["untrusted"]["attachments"]] == list(files)
+    assert "warnings" not in answer or answer["warnings"] == []
+    assert (turns, answer["truncated_by"]) == (1, "none")
+    assert down <= 64 * KIB
+    for index, name in ((1, "two.bin"), (3, "late.bin"), (4, "last.bin")):
+        got = tools.call("mail_get_attachment", reference=reference, index=index)
+        answer, turns, down = await turns_of(proxy, got)
+        assert octets_of(answer) == files[name]
+        assert turns == 1
+        assert down <= 1.4 * len(b64encode(files[name])) + 4 * KIB
+
+
+@pytest.mark.requirement("G3")
+async def test_an_attachment_of_a_message_that_was_not_read_takes_two_turns(
+    mail_user: MailUser, tools: Tools, proxy: FaultProxy
+) -> None:
+    message, files = parcel(*TWENTY)
+    mail_user.append(message)
+    reference = (await tools.search())["messages"][0]["reference"]
+    got = tools.call("mail_get_attachment", reference=reference, index=3)
+    answer, turns, down = await turns_of(proxy, got)
+    assert octets_of(answer) == files["late.bin"]
+    assert turns == 2
+    assert down <= 1.4 * len(b64encode(files["late.bin"]))
+
+
+@pytest.mark.requirement("G3")
+async def test_an_attachment_that_is_too_large_takes_one_turn(
+    mail_user: MailUser, tools: Tools, proxy: FaultProxy
+) -> None:
+    mail_user.append(parcel(*TWENTY)[0])
+    reference = (await tools.search())["messages"][0]["reference"]
+    for _ in range(2):
+        proxy.traffic.reset()
+        with refused("attachment_too_large"):
+            await tools.call("mail_get_attachment", reference=reference, index=2)
+        assert proxy.traffic.turns == 1
+        assert proxy.traffic.down <= 64 * KIB
+
+
+@pytest.mark.requirement("M8")
+async def test_a_text_behind_a_picture_takes_two_turns(mail_user: MailUser, tools: Tools, proxy: FaultProxy) -> None:
+    message, files = parcel(*TWENTY, text_at=2)
+    mail_user.append(message)
+    reference = (await tools.search())["messages"][0]["reference"]
+    answer, turns, down = await turns_of(proxy, tools.read(reference))
+    assert answer["untrusted"]["text"] == "The text."
+    assert [each["filename"] for each in answer["untrusted"]["attachments"]] == list(files)
+    assert turns == 2
+    assert down <= 64 * KIB
