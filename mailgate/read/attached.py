@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from mailgate.mime.attachments import attached_parts, describe
 from mailgate.mime.content import Content, content_of
-from mailgate.mime.fields import HeaderFields
+from mailgate.mime.fields import HeaderFields, parse_fields
+from mailgate.mime.line_ends import with_line_feeds
 from mailgate.mime.model import AttachmentInfo
 from mailgate.mime.skeleton import Sketch
 from mailgate.mime.structure import MessagePart
@@ -22,15 +23,32 @@ if TYPE_CHECKING:
 _IDENTITY = frozenset({"", "7bit", "8bit", "binary"})
 
 
-def attachments_in(outline: PartOutline | None) -> tuple[AttachmentInfo, ...] | None:
-    """The list, or None without an outline. `size` is known where the part is not encoded (RFC 2045, 6.2)."""
-    if outline is None:
+def attachments_in(outline: PartOutline | None, header: bytes) -> tuple[AttachmentInfo, ...] | None:
+    """The list, or None without an outline, or with one that cannot be of the message with this header.
+
+    `size` is known where the part is not encoded (RFC 2045, 6.2).
+    """
+    if outline is None or not _is_of(outline, header):
         return None
     places = iter(range(1_000_000))
     root = _part(outline, places)
     sizes = dict(_sizes(outline, root))
     attached = attached_parts(root, find_body(root))
     return tuple(describe(index, one, sizes.get(one.part.start) or 0) for index, one in enumerate(attached, start=1))
+
+
+def _is_of(outline: PartOutline, header: bytes) -> bool:
+    """Whether both say that there are parts, or both that there are none; and parts that are there hold something.
+
+    Seen with Dovecot: where lines end in CR alone it finds no parts, or one without an octet.
+    """
+    honest = with_line_feeds(header)
+    own = content_of(parse_fields(honest, 0, len(honest)))
+    return bool(outline.children) == (own.main_type == "multipart") and (not outline.children or _holds(outline))
+
+
+def _holds(outline: PartOutline) -> bool:
+    return any(map(_holds, outline.children)) if outline.children else outline.octets != 0
 
 
 def _part(outline: PartOutline, places: Iterator[int]) -> MessagePart:

@@ -181,7 +181,7 @@ async def understood(fetched: FetchedMessage, reading: Reading, *, seconds: floa
 async def understood_head(fetched: FetchedHead, reading: Reading) -> ReadMessage:
     """What header and structure say of a message."""
     parsed = await _head(fetched.header, fetched.truncated, reading)
-    listed = attachments_in(fetched.outline)
+    listed = attachments_in(fetched.outline, fetched.header)
     headers = replace(parsed, attachments=listed or ())
     shown = _whole(fetched.message, headers, FoldedText(""))
     content = replace(shown.content, attachments=listed)

@@ -42,6 +42,9 @@ def message(tree: object, boundary: bytes = b"b") -> bytes:
     return head + b"\r\n\r\n" + parts + b"--" + boundary + b"--\r\n"
 
 
+LEAF = b"Subject: a message of one part\r\n"
+
+
 def outline(tree: object) -> PartOutline:
     """The same as a server describes it."""
     if isinstance(tree, str):
@@ -57,13 +60,14 @@ def outline(tree: object) -> PartOutline:
 @settings(max_examples=200, deadline=None)
 @given(TREES)
 def test_a_structure_lists_what_the_message_lists(tree: object) -> None:
-    listed = attachments_in(outline(tree))
-    assert listed == parse_message(RawMessage(message(tree))).attachments
+    whole = message(tree)
+    listed = attachments_in(outline(tree), whole.partition(b"\r\n\r\n")[0])
+    assert listed == parse_message(RawMessage(whole)).attachments
 
 
 @pytest.mark.parametrize("encoding", ["BASE64", "Quoted-Printable", "x-odd"])
 def test_the_size_of_what_is_encoded_is_not_known(encoding: str) -> None:
-    (one,) = attachments_in(PartOutline(b"image", b"png", (), b"<a@b>", encoding.encode(), 99)) or ()
+    (one,) = attachments_in(PartOutline(b"image", b"png", (), b"<a@b>", encoding.encode(), 99), LEAF) or ()
     assert one.size is None
     assert one.content_id == "<a@b>"
 
@@ -79,7 +83,7 @@ def test_the_size_of_what_is_encoded_is_not_known(encoding: str) -> None:
 )
 def test_names_are_read_as_in_a_message(parameters: tuple[tuple[bytes, bytes], ...], filename: str | None) -> None:
     part = PartOutline(b"image", b"png", (), b"", b"7BIT", 5, b"attachment", parameters)
-    (one,) = attachments_in(part) or ()
+    (one,) = attachments_in(part, LEAF) or ()
     if filename is None:
         assert one.filename is not None
         assert not {"/", "\0"} & set(one.filename)
@@ -88,9 +92,19 @@ def test_names_are_read_as_in_a_message(parameters: tuple[tuple[bytes, bytes], .
 
 
 def test_without_a_structure_nothing_is_known() -> None:
-    assert attachments_in(None) is None
-    assert attachments_in(outline_of(value(b'("TEXT" "PLAIN" NIL NIL NIL "7BIT" 10 1)'))) == ()
-    assert attachments_in(outline_of([String(b"x")])) is None
+    assert attachments_in(None, LEAF) is None
+    assert attachments_in(outline_of(value(b'("TEXT" "PLAIN" NIL NIL NIL "7BIT" 10 1)')), LEAF) == ()
+    assert attachments_in(outline_of([String(b"x")]), LEAF) is None
+
+
+def test_parts_that_the_header_does_not_speak_of_or_that_hold_nothing_are_not_known() -> None:
+    leaf, mixed = PartOutline(b"text", b"plain", octets=7), b"Content-Type: multipart/mixed; boundary=b\r\n"
+    empty = PartOutline(b"text", b"plain", octets=0)
+    whole = PartOutline(b"multipart", b"mixed", children=(empty, leaf))
+    assert attachments_in(whole, mixed) == ()
+    assert attachments_in(leaf, mixed) is None
+    assert attachments_in(whole, LEAF) is None
+    assert attachments_in(PartOutline(b"multipart", b"mixed", children=(empty,)), mixed) is None
 
 
 def value(text: bytes) -> Value:
