@@ -318,7 +318,7 @@ async def test_attachments_are_listed_from_the_structure_under_the_same_index() 
 async def test_every_sample_lists_the_same_attachments_from_the_structure(seeded: Deployment) -> None:
     for reference in await references(seeded):
         head, full = await seeded.read(reference, headers_only=True), await seeded.read(reference)
-        if head["untrusted"]["headers"]["subject"] == "A multipart without parts":
+        if head["untrusted"]["headers"].get("subject") == "A multipart without parts":
             # A server that finds no parts may not have understood where they are.
             assert "attachments" not in head["untrusted"]
             continue
