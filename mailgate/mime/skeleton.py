@@ -245,9 +245,12 @@ class _Merge:
             return part
         # The line end before a delimiter is not the part's (RFC 2046, 5.1.1).
         if octets <= have:
-            if self._source[part.start + octets : part.end] not in (b"", b"\n", b"\r\n"):
+            end = part.start + octets
+            if self._source[end : part.end] not in (b"", b"\n", b"\r\n") or self._source.endswith(
+                b"\r", part.start, end
+            ):
                 raise Disagreement
-            return replace(part, end=part.start + octets, complete=True)
+            return replace(part, end=end, complete=True)
         self.places[part.start] = _place(sketch, default)
         return replace(part, octets=octets)
 
