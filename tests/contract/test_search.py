@@ -329,7 +329,8 @@ async def test_a_page_costs_the_same_commands_in_a_folder_of_any_size() -> None:
             assert len((await box.search())["messages"]) == 25
             assert len((await box.search(order="oldest"))["messages"]) == 25
             costs.append(box.names()[before:])
-    assert costs[0] == costs[1]
+    # A large folder stays open: NOOP in place of EXAMINE.
+    assert sorted(name.replace("NOOP", "EXAMINE") for name in costs[1]) == sorted(costs[0])
     assert len(costs[0]) <= 8
 
 
