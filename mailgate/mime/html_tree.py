@@ -47,7 +47,7 @@ _NESTING_SHOWN: Final = 8
 _SPAN_MAX: Final = 20
 _KEPT: Final = frozenset("p div h1 h2 h3 h4 h5 h6 dl dt dd pre".split())
 _NESTED: Final = frozenset({"ul", "ol", "blockquote"})
-_INLINE: Final = {"x-b": "strong", "x-i": "em", "x-code": "code"}
+_INLINE: Final = {"x-b": "strong", "x-i": "em", "x-code": "code", "x-s": "del"}
 _TAG: Final = re.compile(r"</?[a-z]{1,10}>")
 
 
@@ -248,6 +248,8 @@ class _Writer:
         if entered is None:
             return
         where, attributes, values = entered
+        if name == "sup":
+            self._raise(node)
         if name == "img":
             self._image(attributes, where, values)
         elif name == "br":
@@ -290,6 +292,12 @@ class _Writer:
         else:
             self._children(node, where, "", "")
 
+    def _raise(self, node: LexborNode) -> None:
+        """A mark before digits that stand raised behind a letter or digit: `$19<sup>99</sup>` is no 1999."""
+        before = next((piece for piece in reversed(self._out) if piece.strip()), "")
+        if before[-1:].isalnum() and (node.text() or "").strip()[:1].isdigit():
+            self._out.append("^")
+
     def _emphasis(self, node: LexborNode, where: _Where, tag: str) -> None:
         """Emphasis around nothing would leave stray asterisks, so it is taken back then."""
         if where.preformatted:
@@ -306,7 +314,10 @@ class _Writer:
         number = f' start="{start}"' if name == "ol" and start.isascii() and start.isdigit() and len(start) < 7 else ""
         inside = where._replace(nesting=where.nesting + 1, in_list=name != "blockquote")
         if name == "blockquote":
-            inside = inside._replace(quotation=self._odd.quotation())
+            # Around nothing it would be a mark before the next text, which is somebody else's.
+            self._pending.append(_End(len(self._out), self._seen, "</blockquote>"))
+            self._children(node, inside._replace(quotation=self._odd.quotation()), "<blockquote>", "")
+            return
         self._children(node, inside, f"<{name}{number}>", f"</{name}>")
 
     def _in_data(self, node: LexborNode, where: _Where, name: str, attributes: Mapping[str, str]) -> None:

@@ -316,6 +316,8 @@ def _images(layers: list[str]) -> str:
 
 def _background(value: str, quirks: bool) -> dict[str, str]:
     """Colour, images and clip; nothing where a word is none of a background's (CSS Backgrounds, 2.10)."""
+    if not value.strip():
+        return {}  # an empty value is invalid, and what was declared before it holds
     colours: list[str] = []
     layers = split_outside(value.replace("/", " / ") if "/" in value and "(" not in value else value, ",")
     for layer in layers:

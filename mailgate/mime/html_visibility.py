@@ -98,9 +98,6 @@ def removes_subtree(attributes: Values, values: Values, name: str = "div", outer
         return True
     if not values or display == "contents":
         return False
-    # On a link it is the button for everybody but Outlook, which has one of its own in a conditional comment.
-    if values.get("mso-hide") == "all" and "href" not in attributes:
-        return True
     scale = (
         ORDINARY if outer is ORDINARY_LOOK else Scale(em=_font_size(name, attributes, values, outer), rem=outer.root)
     )

@@ -332,7 +332,7 @@ class _Page:
         # A ticket system puts its number before somebody's subject, a gateway its warning before the answer's.
         quoted = Subject.of(opening.subject).bare
         same = own.bare == quoted or (len(quoted) >= _WRAPPED_MIN and own.bare.startswith(quoted))
-        return same and (own.answers or own.unsure or not own.tagged)
+        return same and (own.answers or own.unsure)
 
     def _is_finnish(self, piece: _Piece) -> bool:
         """Whether a Finnish program quoted it."""

@@ -71,7 +71,6 @@ STYLES: Final = {
     "turned on its edge": _styled("transform:rotateX(90deg)"),
     "moved away": _styled("transform:translate(-9999px,0)"),
     "moved away by property": _styled("translate:-200vw"),
-    "hidden in one program": _styled("mso-hide:all"),
 }
 
 COLOURS: Final = {

@@ -63,7 +63,6 @@ def test_a_stray_tag_does_not_make_the_text_vanish(stray: str) -> None:
         'style="position:absolute;clip:rect(0, 0, 0, 0)"',
         'style="clip:rect(1px,1px,1px,1px);position:absolute"',
         'style="font:0/0 a"',
-        'style="mso-hide:all"',
         'style="opacity:0"',
         'style="max-height:0;overflow:hidden"',
         'style="text-indent:-9999px"',

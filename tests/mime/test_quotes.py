@@ -217,7 +217,7 @@ def test_a_form_or_a_memo_is_no_header_block(block: str) -> None:
     [
         ("RE: Meeting", True),
         ("AW: Re: Meeting", True),
-        ("Meeting", True),
+        ("Meeting", False),
         ("[EXTERNAL] Re: Meeting", True),
         ("Re: [plans] Meeting", True),
         ("Re: FW: Meeting", True),
