@@ -6,6 +6,7 @@ sentence.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable
@@ -121,7 +122,7 @@ class HttpSurface:
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         await receive()
         if self._opened is not None:
-            self._opened()
+            await asyncio.to_thread(self._opened)
         await send({"type": "lifespan.startup.complete"})
         await receive()
         try:

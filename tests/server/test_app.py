@@ -71,7 +71,7 @@ from mailgate.policy import Principal, Scope
 async def main():
     async with demo_settings("x" * 43) as settings:
         service = build_service(settings)
-        service.warm_up().join()
+        service.warm_up()
         before = set(sys.modules)
         owner = Principal("local", "owner", frozenset({Scope.READ}))
         page = await service.dispatcher.call("mail_search", {}, owner)
@@ -90,8 +90,9 @@ def test_after_warming_up_the_first_calls_load_nothing_of_ours() -> None:
     assert json.loads(done.stdout) == []
 
 
-def test_without_a_mailbox_there_is_nothing_to_warm_up() -> None:
-    assert build_service(unconfigured()).warm_up() is None
+def test_without_a_mailbox_there_is_nothing_to_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mailgate.app._load", pytest.fail)
+    build_service(unconfigured()).warm_up()
 
 
 def test_an_incomplete_configuration_names_none() -> None:
