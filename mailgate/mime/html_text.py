@@ -60,6 +60,8 @@ class HtmlText:
     sanitized: bool = False
     failed: bool = False
     tokens: int = 0
+    odd: bool = False
+    """Text within a quotation looks other than the rest of it: that is how answers are marked."""
 
     @property
     def hidden(self) -> bool:
@@ -86,6 +88,7 @@ def html_to_text(html: str, *, tokens: int = HTML_TOKENS_MAX) -> HtmlText:
         differs=cleaned.differs,
         sanitized=cleaned.sanitized or safe.changed,
         tokens=scanned.tokens,
+        odd=cleaned.odd,
     )
 
 

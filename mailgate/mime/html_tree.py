@@ -54,13 +54,14 @@ _TAG: Final = re.compile(r"</?[a-z]{1,10}>")
 @dataclass(frozen=True, slots=True)
 class CleanHtml:
     """`markup` for the Markdown writer, and what was found on the way. `differs`: the text of a link names another
-    host than its target."""
+    host than its target. `odd`: text within a quotation looks other than the rest of it."""
 
     markup: str = ""
     hidden_chars: int = 0
     limited: bool = False
     sanitized: bool = False
     differs: bool = False
+    odd: bool = False
 
 
 _ORDINARY: Final = Look()
@@ -146,8 +147,8 @@ class _Writer:
             else:
                 self._node(*item)
         self._write_targets()
-        self._odd.mark(self._out)
-        return CleanHtml("".join(self._out), self._hidden_chars, self._limited, self._sanitized, self._differs)
+        odd = self._odd.mark(self._out)
+        return CleanHtml("".join(self._out), self._hidden_chars, self._limited, self._sanitized, self._differs, odd)
 
     def _begin(self, html: LexborNode, root: LexborNode) -> None:
         """Enter the root element, then its body: the one that the scan wrote, or the parser's own."""

@@ -127,7 +127,8 @@ class AttachmentInfo:
 class MessageText:
     """The text a reader sees, whole, at most `limits.TEXT_BYTES_MAX` octets of UTF-8.
 
-    `alternative`: the other form that exists beside the chosen one, or None.
+    `alternative`: the other form that exists beside the chosen one, or None. `odd_within`: in the HTML, text within a
+    quotation looks other than the rest of it.
     """
 
     text: str
@@ -136,6 +137,7 @@ class MessageText:
     alternative: TextSource | None = None
     truncation: Truncation = Truncation.NONE
     sanitized: bool = False
+    odd_within: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,8 +178,9 @@ class OddLetters:
             return True
         return False
 
-    def mark(self, out: list[str]) -> None:
-        """Put emphasis around what looks odd."""
+    def mark(self, out: list[str]) -> bool:
+        """Put emphasis around what looks odd; whether there is any."""
+        found = False
         parts: dict[int, list[_Seen]] = {}
         for seen in self._seen:
             parts.setdefault(seen.quotation, []).append(seen)
@@ -187,7 +188,9 @@ class OddLetters:
             usual = _usual(part)
             for seen in part:
                 if seen.differs(usual):
+                    found = True
                     _emphasise(out, seen.position)
+        return found
 
 
 def _usual(part: Sequence[_Seen]) -> _Seen:

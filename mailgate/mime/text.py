@@ -205,6 +205,7 @@ class _Reading:
     pieces: list[str] = field(default_factory=list)
     truncation: Truncation = Truncation.NONE
     sanitized: bool = False
+    odd: bool = False
     log: WarningLog = field(default_factory=WarningLog)
     """What was noticed; it is said only if this stretch is the one shown."""
 
@@ -217,6 +218,7 @@ class _Reading:
         self.pieces.append(other.text)
         self.cut(other.truncation)
         self.sanitized |= other.sanitized
+        self.odd |= other.odd
         self.log.extend(other.log)
 
     def cut(self, why: Truncation) -> None:
@@ -270,6 +272,7 @@ class TextReader:
             alternative=alternative,
             truncation=whole.truncation,
             sanitized=whole.sanitized,
+            odd_within=whole.odd,
         )
 
     def _segment(self, segment: Segment) -> tuple[TextSource, _Reading]:
@@ -280,6 +283,8 @@ class TextReader:
             return TextSource.PLAIN, plain
         html = self._html(segment.html)
         chosen = (TextSource.HTML, html) if is_stub(plain.text, html.text) else (TextSource.PLAIN, plain)
+        # The plain form has lost what the other one marks.
+        plain.odd |= html.odd
         # Where only part of either could be read, nothing can be said about the rest.
         if plain.truncation is html.truncation is Truncation.NONE:
             chosen[1].log.add(WarningCode.ALTERNATIVES_DIFFER, when=differ(plain.text, html.text))
@@ -321,6 +326,7 @@ class TextReader:
         log.add(WarningCode.LINK_TEXT_DIFFERS, when=result.differs)
         log.add(WarningCode.HTML_UNREADABLE, when=result.failed)
         reading.sanitized |= result.sanitized
+        reading.odd |= result.odd
         reading.pieces.append(result.text)
         if result.limited:
             reading.cut(Truncation.TEXT_LIMIT)

@@ -202,6 +202,9 @@ def _folded(text: MessageText, subject: str | None) -> FoldedText:
     except Exception:
         # Whatever one text does to it, the text itself can be shown.
         return FoldedText(text.text)
+    if folded.blocks and text.odd_within:
+        # Answers in another colour, in the middle of somebody's sentences.
+        return FoldedText(text.text, interleaved=True)
     # A line for a block says whose it is; where that is no shorter, the block itself is shown.
     return FoldedText(text.text) if len(folded.text) > len(text.text) else folded
 
